@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 import tomllib
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -100,45 +101,52 @@ def sources_in_rooms() -> list[Path]:
     return [path for path in SOURCES if path.parent != MODULES]
 
 
-@pytest.mark.parametrize("path", sources_in_rooms(), ids=lambda path: str(path.relative_to(MODULES)))
-def test_a_room_imports_only_what_lies_below_it(path):
-    room = room_of(path)
-    assert room in MAY_IMPORT, f"{room}: a new room needs its place in the order"
-    allowed = MAY_IMPORT[room]
-    for name in imported_names(path):
-        parts = name.split(".")
-        if parts[0] == "gradiva" and len(parts) > 1 and allowed is not None:
-            assert parts[1] in allowed | {room}, f"{path}: {room} must not import {name}"
+def imports_of(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    """Yield each file with each name that it imports."""
+    return ((path, name) for path in paths for name in imported_names(path))
 
 
-@pytest.mark.parametrize("path", sources_in_rooms(), ids=lambda path: str(path.relative_to(MODULES)))
-def test_engines_ports_and_files_stay_in_their_rooms(path):
-    room = room_of(path)
-    relative = str(path.relative_to(MODULES))
-    for name in imported_names(path):
-        top = name.split(".")[0]
-        if top in ONLY_IN:
-            assert room in ONLY_IN[top], f"{relative}: {top} is imported only in {sorted(ONLY_IN[top])}"
-        if top in MACHINE_MODULES and room not in TOUCHES_THE_MACHINE:
-            assert relative in TOUCHING_FILES, f"{relative}: {top} touches the machine, which {room} must not"
+def test_every_room_has_its_place_in_the_order():
+    assert {room_of(path) for path in sources_in_rooms()} <= MAY_IMPORT.keys()
 
 
-@pytest.mark.parametrize("path", sorted((MODULES / "middleware").rglob("*.py")), ids=lambda path: path.name)
-def test_the_middleware_needs_numpy_and_the_standard_library_alone(path):
-    for name in imported_names(path):
-        top = name.split(".")[0]
-        assert top in {"gradiva", "pureyarp", "numpy", "yarp"} or top in sys.stdlib_module_names, f"{path}: {name}"
+def test_a_room_imports_only_what_lies_below_it():
+    wrong = []
+    for path, name in imports_of(sources_in_rooms()):
+        room, parts = room_of(path), name.split(".")
+        allowed = MAY_IMPORT[room]
+        if parts[0] == "gradiva" and len(parts) > 1 and allowed is not None and parts[1] not in allowed | {room}:
+            wrong.append(f"{path}: {room} must not import {name}")
+    assert wrong == []
+
+
+def test_engines_ports_and_files_stay_in_their_rooms():
+    wrong = []
+    for path, name in imports_of(sources_in_rooms()):
+        room, relative, top = room_of(path), str(path.relative_to(MODULES)), name.split(".")[0]
+        if top in ONLY_IN and room not in ONLY_IN[top]:
+            wrong.append(f"{relative}: {top} is imported only in {sorted(ONLY_IN[top])}")
+        if top in MACHINE_MODULES and room not in TOUCHES_THE_MACHINE and relative not in TOUCHING_FILES:
+            wrong.append(f"{relative}: {top} touches the machine, which {room} must not")
+    assert wrong == []
+
+
+def foreign(folder: Path, known: set[str]) -> list[str]:
+    """Return the imports below a folder that are neither known nor of the standard library."""
+    found = imports_of(sorted(folder.rglob("*.py")))
+    return [f"{path}: {name}" for path, name in found if name.split(".")[0] not in {*known, *sys.stdlib_module_names}]
+
+
+def test_the_middleware_needs_numpy_and_the_standard_library_alone():
+    assert foreign(MODULES / "middleware", {"gradiva", "pureyarp", "numpy", "yarp"}) == []
 
 
 PUREYARP = MODULES.parent / "pureyarp" / "pureyarp"
 SEES_YARP = {"yarp_modules", "simulated_walk", "cli"}
 
 
-@pytest.mark.parametrize("path", sorted(PUREYARP.rglob("*.py")), ids=lambda path: str(path.relative_to(PUREYARP)))
-def test_pureyarp_needs_numpy_and_the_standard_library_alone(path):
-    for name in imported_names(path):
-        top = name.split(".")[0]
-        assert top in {"pureyarp", "numpy"} or top in sys.stdlib_module_names, f"{path}: {name}"
+def test_pureyarp_needs_numpy_and_the_standard_library_alone():
+    assert foreign(PUREYARP, {"pureyarp", "numpy"}) == []
 
 
 def test_only_the_middleware_imports_pureyarp():
@@ -190,6 +198,7 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported(folder):
     assert declared - imported == never_imported
 
 
+@cache
 def public_names(module: str) -> set[str]:
     """Return what ``gradiva`` or a room of it hands on."""
     source = ast.parse((MODULES.parent / module.replace(".", "/") / "__init__.py").read_text(encoding="utf-8"))
@@ -215,10 +224,9 @@ def private_uses(node: ast.AST) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize("path", sorted(EXPERIMENTS.rglob("*.py")), ids=lambda path: str(path.relative_to(EXPERIMENTS)))
-def test_experiments_use_gradiva_by_public_names_alone(path):
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    assert [use for node in nodes for use in private_uses(node)] == []
+def test_experiments_use_gradiva_by_public_names_alone():
+    trees = {path: ast.walk(ast.parse(path.read_text(encoding="utf-8"))) for path in sorted(EXPERIMENTS.rglob("*.py"))}
+    assert [f"{path}: {use}" for path, nodes in trees.items() for node in nodes for use in private_uses(node)] == []
 
 
 def test_gradiva_does_not_import_its_experiments():

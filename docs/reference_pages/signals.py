@@ -5,6 +5,7 @@ import inspect
 import re
 import typing
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from types import ModuleType
 from typing import Any
@@ -36,6 +37,7 @@ def signal_page() -> str:
     return "\n".join((_INTRODUCTION, table(("signal", "elements", "unit", "meaning"), rows)))
 
 
+@cache
 def all_signals() -> dict[str, tuple[str, str]]:
     """Return text and unit of each signal, by name; words in capitals are placeholders."""
     found: dict[str, tuple[str, str]] = {}

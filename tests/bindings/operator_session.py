@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +30,13 @@ from gradiva.simulated_walk.running_application import (
 
 APPLICATION = "icub_v2_7-simulation"
 GOAL = 0.1  # [m] ahead
+_SHORT = "--set walking.prepare_duration=0.5 --set planner.pendulum.first_double_support=0.4"
 _OPTIONS = (
     *("--add", "gradiva-simulator=--paused --speed 0 --timeout 4"),  # time passes when the operator says so
-    *("--add", "gradiva-walking=--set walking.prepare_duration=0.5"),  # the robot stands in its start posture
+    *("--add", f"gradiva-walking={_SHORT}"),  # the robot stands in its start posture
 )
 _STEP = 0.5  # [s] of simulated time between two looks at the state
+_PAUSE = 0.5  # [s] before a look at modules that start: each look opens ports, and takes from them a processor's time
 _BASE, _READER = "/icubSim/floating_base/state:o", "/walking-coordinator/robotBase:i"
 TOOLS: tuple[tuple[str, ...], ...] = (
     ("yarp", "where"),
@@ -65,16 +67,13 @@ def printed_by(application, module):
 def run(folder: Path) -> dict[str, Any]:
     """Return what came of it."""
     begin = time.monotonic()
-    with (
-        private_network() as network,
-        joined(network),
-        RunningApplication(APPLICATION, network, folder, *_OPTIONS) as application,
-    ):
-        application.wait_until(lambda: state_of(application) == "configured", "the robot is there")
-        application.wait_until(lambda: is_logged(application), "the logger listens")
+    with private_network() as network, joined(network), ExitStack() as ends:
+        terminated = status_of_terminated(("logger", "--name", "/terminated", "--remote", "/nobody"), network, folder)
+        application = ends.enter_context(RunningApplication(APPLICATION, network, folder, *_OPTIONS))
+        application.wait_until(lambda: seldom() and state_of(application) == "configured", "the robot is there")
+        application.wait_until(lambda: seldom() and is_logged(application), "the logger listens")
         reached = time.monotonic()
         tools = [use(words) for words in TOOLS]
-        terminated = status_of_terminated(("logger", "--name", "/terminated", "--remote", "/nobody"), network, folder)
         looked = time.monotonic()
         walk(application)
         status = application.ask(COORDINATOR, "getStatus")
@@ -140,6 +139,12 @@ def pass_time_until(application: RunningApplication, state: str) -> None:
         return state_of(application) == state
 
     application.wait_until(is_reached, state)
+
+
+def seldom() -> bool:
+    """Wait before a look; return that it is time for it."""
+    time.sleep(_PAUSE)
+    return True
 
 
 def state_of(application: RunningApplication) -> str:

@@ -60,7 +60,7 @@ def test_variants_are_walked_filmed_and_compared(gradiva, tmp_path, monkeypatch)
     monkeypatch.setattr("gradiva.cli.walk_session.film", film)
     monkeypatch.setattr("gradiva.cli.walk_session.check_film", lambda robot, form: None)
     key = "zmp_com_controller.walking.zmp"
-    variants = ("--set", f"{key}=1.0", "--set", f"{key}=1.2")
+    variants = ("--set", f"{key}=1.0", "--set", f"{key}=1.2", "--set", "walking.prepare_duration=0.5")
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "comparison.html").write_text("another page")
     status, out, _ = gradiva("compare", "--record", "--duration", 0.5, *variants, "--out", "runs")

@@ -18,6 +18,8 @@ from gradiva.telemetry import Motion, RunFolder, WalkRecord
 from tests.full_disk import full_at
 
 IDLE = "torque_control.torque_rate=3000"
+PREPARED_SOON = "--set", "walking.prepare_duration=0.5"
+FELLING_PUSH = "--push", "torso,0,400,0,1,0.2", "--duration", "1", *PREPARED_SOON
 CONTRACT = {
     "outcome": str,
     "reason": str,
@@ -86,7 +88,7 @@ CONTRACT = {
 
 @pytest.mark.walk
 def test_a_walk_to_a_goal_writes_the_result_alone_to_standard_output(gradiva, tmp_path):
-    status, out, err = gradiva("walk", "--goal", "0.4,0.1", "--seed", 3, "--json", "-")
+    status, out, err = gradiva("walk", "--goal", "0.3,0.1", "--seed", 3, "--json", "-")
     result = json.loads(out)
     assert status == 0
     assert result.keys() == CONTRACT.keys()
@@ -95,7 +97,7 @@ def test_a_walk_to_a_goal_writes_the_result_alone_to_standard_output(gradiva, tm
     assert result["outcome"] == "walked"
     assert [result[key] for key in ("robot", "control", "model", "plant")] == ["icub_v2_7", "position", "dcm", "ideal"]
     assert result["seed"] == 3
-    assert result["command"] == "--robot icub_v2_7 --goal 0.4,0.1 --control position --model dcm --plant ideal --seed 3"
+    assert result["command"] == "--robot icub_v2_7 --goal 0.3,0.1 --control position --model dcm --plant ideal --seed 3"
     assert result["goal_error_m"] < 0.05
     assert (result["adapted_steps"], result["largest_step_change_m"], result["largest_step_delay_s"]) == (0, 0.0, 0.0)
     assert (result["steps"], result["is_standing"]) == (result["planned_steps"], True)
@@ -110,9 +112,9 @@ def test_a_walk_to_a_goal_writes_the_result_alone_to_standard_output(gradiva, tm
 
 @pytest.mark.walk
 def test_a_run_can_be_reported_replayed_and_repeated_to_the_last_digit(gradiva, tmp_path, reference):
-    settings = "--set", IDLE, "--set", "walking.prepare_duration=0.5"
+    settings = "--set", IDLE, *PREPARED_SOON
     status, out, _ = gradiva(
-        "walk", "--duration", 1, "--json", "result.json", "--plant", "robot", "--seed", 5, *settings
+        "walk", "--duration", 0.5, "--json", "result.json", "--plant", "robot", "--seed", 5, *settings
     )
     assert status == 0
     assert "warning: --set torque_control.… has no effect in this walk" in out
@@ -141,8 +143,8 @@ def test_a_run_can_be_reported_replayed_and_repeated_to_the_last_digit(gradiva, 
 
 @pytest.mark.walk
 def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva, tmp_path):
-    pushes = "--push", "torso,0,130,0,3,0.1", "--push", "chest,0,5,0,8,0.3"
-    settings = "--duration", 5, "--set", "walking.prepare_duration=0.5"
+    pushes = "--push", "torso,0,130,0,3,0.1", "--push", "chest,0,5,0,6,0.3"
+    settings = "--duration", 2.5, *PREPARED_SOON
     status, out, err = gradiva("walk", *pushes, *settings, "--step-adaptation", "off", "--json", "-")
     result = json.loads(out)
     assert status == 1
@@ -152,11 +154,11 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     assert result["diagnosis"]["cause"] == "push"
     text = "a push of 130 N to the left on torso from 3.00 to 3.10 s: it does not fall without that"
     assert result["diagnosis"]["text"] == text
-    assert result["diagnosis"]["first_sign"].startswith("DCM error 6 cm at 3.15 s")
+    assert result["diagnosis"]["first_sign"].startswith("DCM error 6 cm at 3.17 s")
     assert "first sign: DCM error" in err
     assert "next    " in err
     assert result["reason"].count("a push of 130 N to the left on torso from 3.00 to 3.10 s") == 1
-    assert "s, before the push of 5 N to the left on chest from 8.00 to 8.30 s" in err
+    assert "s, before the push of 5 N to the left on chest from 6.00 to 6.30 s" in err
     figures = ("end_error_m", "heading_error_rad", "specific_energetic_cost", "is_standing")
     assert [result[name] for name in figures] == [None, None, None, False]
     assert "distance of whole steps" in err
@@ -176,7 +178,7 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     page = (tmp_path / result["report"]).read_text(encoding="utf-8")
     for part in (
         "<h1>iCub v2.7</h1>",
-        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 5 --control position --model dcm",
+        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 2.5 --control position --model dcm",
         " --step-adaptation off --plant ideal",
         " --push torso,0,130,0,3,0.1",
         "push of 130 N to the left on torso",
@@ -220,7 +222,7 @@ def test_a_disk_that_fills_up_keeps_the_figures_and_what_fits(gradiva, monkeypat
             return stands
 
         monkeypatch.setattr("gradiva.simulated_walk.SimulatedWalk.follow", walk_until_it_is_full)
-        status, out, err = gradiva("walk", "--duration", "1", "--json", "result.json")
+        status, out, err = gradiva("walk", "--duration", "1", *PREPARED_SOON, "--json", "result.json")
     assert status == 1
     assert "Traceback" not in err
     assert "CoM error rms, max" in out
@@ -238,7 +240,7 @@ def test_an_interrupted_walk_writes_its_report_and_leaves_with_130(gradiva, monk
         raise KeyboardInterrupt
 
     monkeypatch.setattr("gradiva.simulated_walk.SimulatedWalk.follow", interrupt)
-    status, out, err = gradiva("walk", "--json", "-")
+    status, out, err = gradiva("walk", *PREPARED_SOON, "--json", "-")
     result = json.loads(out)
     assert status == 130
     assert result["outcome"] == "stopped"
@@ -257,7 +259,7 @@ def test_an_interrupted_search_for_the_cause_writes_the_report_and_leaves_with_1
         return walk_again(known, settings)
 
     monkeypatch.setattr(KnownWalk, "with_settings", interrupt)
-    status, out, err = gradiva("walk", "--push", "torso,0,400,0,1,0.2", "--json", "-")
+    status, out, err = gradiva("walk", *FELLING_PUSH, "--json", "-")
     result = json.loads(out)
     assert (status, result["outcome"]) == (130, "fell")
     assert result["diagnosis"]["text"].endswith("from 1.00 to 1.20 s: it does not fall without that")
@@ -275,7 +277,7 @@ def test_without_a_search_the_cause_is_the_measured_one_and_no_walk_follows(grad
 
     monkeypatch.setattr(KnownWalk, "without", refuse)
     monkeypatch.setattr(KnownWalk, "with_settings", refuse)
-    status, out, err = gradiva("walk", "--push", "torso,0,400,0,1,0.2", "--no-cause", "--json", "-")
+    status, out, err = gradiva("walk", *FELLING_PUSH, "--no-cause", "--json", "-")
     assert (status, json.loads(out)["outcome"]) == (1, "fell")
     assert "looks for the cause" not in err
     assert "--no-cause" in gradiva("walk", "--help")[1]

@@ -380,8 +380,9 @@ def test_decisions_that_take_longer_than_until_the_next_one_are_late():
 @pytest.mark.walk
 @pytest.mark.parametrize(("control", "duration"), [("position", 2.0), long("torque", 1.0)])
 def test_a_robot_walks_by_it(control, duration):
-    walk = SimulatedWalk(load_setup("icub_v3", CENTROIDAL | {"walking.control": control}))
-    assert walk.get_ready()
+    prepared_soon = {"walking.control": control, "walking.prepare_duration": 0.5}
+    walk = SimulatedWalk(load_setup("icub_v3", CENTROIDAL | prepared_soon))
+    assert walk.get_ready(0.5)
     assert walk.follow(VelocityCommand(0.15, duration=duration), settle=0.5)
     assert walk.robot.truth().base_position[0] > 0.1 * (duration - 1.0)
     assert walk.layers.model_control.failures == 0

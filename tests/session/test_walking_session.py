@@ -22,18 +22,18 @@ pytestmark = pytest.mark.walk
 def test_a_walk_by_commands_alone():
     double = WalkingDouble()
     double.get_ready()
-    assert double.ask("setGoal", 0.3, 0.1) == OK
-    double.run(2.0)
+    assert double.ask("setGoal", 0.15, 0.05) == OK
+    double.run(1.5)
     assert double.ask("pauseWalking") == OK
     double.run_to(WalkingState.PAUSED)
-    assert double.ask("setGoal", 0.3, 0.1) == OK
+    assert double.ask("setGoal", 0.15, 0.05) == OK
     double.run_to(WalkingState.PAUSED)
     pose = double.session.status.pose
-    assert math.hypot(pose.x - 0.3, pose.y - 0.1) < 0.06
+    assert math.hypot(pose.x - 0.15, pose.y - 0.05) < 0.03
     assert double.ask("goHome") == OK
     double.run_to(WalkingState.PAUSED)
     pose = double.session.status.pose
-    assert math.hypot(pose.x, pose.y) < 0.06
+    assert math.hypot(pose.x, pose.y) < 0.03
     assert abs(pose.yaw) < 0.1
     assert double.ask("stopWalking") == OK
     double.run_to(WalkingState.STOPPED)
@@ -139,7 +139,7 @@ def test_a_push_while_all_sensors_are_silent_ends_standing():
 def test_a_joypad_drives_and_the_walk_stops_when_it_is_silent():
     double = WalkingDouble()
     double.get_ready()
-    for _ in range(30):
+    for _ in range(20):
         double.coordinator.take_goal([0.4, 0.0, 0.0], double.robot.time)
         double.run(0.1)
     assert double.controller.state is WalkingState.WALKING
@@ -255,7 +255,7 @@ def test_after_a_pause_the_joypad_drives_only_when_the_walk_is_started_again():
 
 def test_planning_beside_the_tick_walks_to_the_same_place():
     worker = PlanningWorker(WalkingPlanner(load_setup("icub_v2_7").walking.planner), 0.3, 1.0)
-    goal = CoordinatorCommand(Word.SET_GOAL, GoalCommand(0.3, 0.0))
+    goal = CoordinatorCommand(Word.SET_GOAL, GoalCommand(0.2, 0.0))
     double = WalkingDouble(worker)
     double.get_ready()
     double.coordinator.carry_out(goal, double.robot.time, double.replies.append)
@@ -266,7 +266,7 @@ def test_planning_beside_the_tick_walks_to_the_same_place():
     assert double.replies == [Reply()]
     double.run_to(WalkingState.PAUSED)
     pose = double.session.status.pose
-    assert math.hypot(pose.x - 0.3, pose.y) < 0.05
+    assert math.hypot(pose.x - 0.2, pose.y) < 0.05
     assert double.robot.fall is None
     worker.close()
 
@@ -275,7 +275,7 @@ def test_a_robot_that_cannot_be_read_is_a_named_event_and_the_robot_stands(monke
     double = WalkingDouble()
     double.get_ready()
     assert double.ask("setGoal", "velocity", 0.15) == OK
-    double.run(2.5)
+    double.run(1.6)
 
     def silent():
         raise RobotInterfaceError("no sample of left_leg")

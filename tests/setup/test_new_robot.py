@@ -95,8 +95,8 @@ def test_a_robot_with_bad_inertias_walks_and_the_correction_is_noted(tmp_path, m
     assert all(
         "wrench loop" in finding.text for finding in findings[8:]
     )  # by position, with gains that nobody has tuned
-    walk = SimulatedWalk(load_setup("romeo"), compiler=interpreted)
-    assert walk.get_ready()
+    walk = SimulatedWalk(load_setup("romeo", {"walking.prepare_duration": 0.5}), compiler=interpreted)
+    assert walk.get_ready(0.5)
     assert walk.follow(VelocityCommand(forward=0.15, lateral=0.0, angular=0.0, duration=2.0), settle=0.5)
     assert 0.1 < walk.robot.truth().base_position[0] < 0.35
 

@@ -11,6 +11,7 @@ from gradiva.cli.main import run
 from gradiva.common import ConfigError, ModelError
 from gradiva.setup import load_robot, load_setup, robot_of
 
+PREPARED_SOON = "--set", "walking.prepare_duration=0.5"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "own_robot"
 
 
@@ -31,7 +32,9 @@ def changed(folder, old, new):
 
 
 def test_the_example_walks_some_steps_and_its_run_finds_it_again(folder, tmp_path, capsys):
-    assert run(["walk", "--robot", "elsewhere/box_biped", "--duration", "1", "--json", "result.json"]) == 0
+    assert (
+        run(["walk", "--robot", "elsewhere/box_biped", "--duration", "1", *PREPARED_SOON, "--json", "result.json"]) == 0
+    )
     result = json.loads(Path("result.json").read_text())
     assert (result["outcome"], result["robot"]) == ("walked", "own_robot")
     assert result["distance_m"] > 0.04

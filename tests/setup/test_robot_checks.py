@@ -57,7 +57,8 @@ def test_shipped_robots_hold_what_they_promise(robot):
         ('name = "mine"', 'name = "other"', "name = 'other', it must be that of the folder, 'mine'"),
     ],
 )  # fmt: skip
-def test_what_does_not_hold_is_named(copy_of_talos, old, new, message):
+def test_what_does_not_hold_is_named(copy_of_talos, monkeypatch, old, new, message):
+    monkeypatch.setattr(robot_checks, "margin_findings", lambda argument: iter(()))  # those of TALOS, see above
     copy_of_talos((old, new))
     findings = [finding for finding in check_robot_folder("mine") if finding.verdict != "ok"]
     assert findings

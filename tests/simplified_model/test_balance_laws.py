@@ -152,8 +152,8 @@ def test_a_third_kind_of_layer_2_is_named_like_a_law():
 
 @pytest.mark.walk
 def test_a_robot_walks_by_a_third_kind_of_layer_2():
-    walk = SimulatedWalk(load_setup("icub_v2_7"), dcm_law=LqrBalance())
-    assert walk.get_ready()
+    walk = SimulatedWalk(load_setup("icub_v2_7", {"walking.prepare_duration": 0.5}), dcm_law=LqrBalance())
+    assert walk.get_ready(0.5)
     assert walk.follow(VelocityCommand(0.15, duration=1.5), settle=0.5)
     assert walk.robot.truth().base_position[0] > 0.1
 

@@ -24,7 +24,7 @@ def test_every_ceiling_of_a_first_run_is_lower_than_the_usual_one(robot):
 
 
 @pytest.mark.walk
-@pytest.mark.parametrize("robot", ["icub_v2_7", long("icub_v3"), long("talos"), "g1"])
+@pytest.mark.parametrize("robot", [long("icub_v2_7"), long("icub_v3"), long("talos"), "g1"])
 def test_a_first_run_walks_on_the_robot_plant_without_a_safety_event(robot):
     settings = {"walking.prepare_duration": 0.5}  # of 6 s, in which nothing moves
     setup = load_setup(robot, settings, plant=Plant.ROBOT, first_run=True)

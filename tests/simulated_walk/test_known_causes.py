@@ -585,10 +585,10 @@ def test_a_configuration_that_was_changed_by_hand_is_not_walked_again():
 
 
 def pushed(**own):
-    setup = load_setup("icub_v2_7")
+    setup = load_setup("icub_v2_7", {"walking.prepare_duration": 0.5})
     walk = SimulatedWalk(setup, **own)
     walk.robot.push(Push("torso", (0.0, 400.0, 0.0), start=1.0, duration=0.2))
-    return walk.execute(VelocityCommand(0.15, duration=2.0))
+    return walk.execute(VelocityCommand(0.15, duration=0.5))
 
 
 @pytest.mark.walk

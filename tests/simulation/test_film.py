@@ -14,6 +14,7 @@ from gradiva.simulation import find_mesh, floor_rotation, read_stl
 from gradiva.simulation.film import Camera, FilmedMotion, FilmedSole, FilmFormat, _Studio, film, snapshot
 from gradiva.simulation.plant import load_tree
 from gradiva.simulation.scene import Mesh, build_scene, thin_out
+from tests.conftest import long
 
 from .standing import moved, standing_posture
 
@@ -120,7 +121,7 @@ def test_soles_are_drawn_on_the_ground_from_their_time_on(icub: RobotDescription
     assert min(red[1:]) > red[0] + 20
 
 
-@pytest.mark.parametrize("slope", [0.0, 6.0])
+@pytest.mark.parametrize("slope", [long(0.0), 6.0])
 def test_a_foot_in_the_air_is_above_its_shadow_and_one_that_stands_is_on_it(
     description: RobotDescription, slope: float
 ) -> None:

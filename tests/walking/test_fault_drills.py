@@ -51,12 +51,12 @@ LONG = ("IMU without numbers", "encoder jump")  # one way of each kind of readin
 @pytest.mark.parametrize("name_of_fault", [long(name) if name in LONG else name for name in FAULTS])
 def test_a_fault_ends_with_the_step_finished(ready, name_of_fault):
     fault, name, value, kind = FAULTS[name_of_fault]
-    at = 3.2 if list(FAULTS).index(name_of_fault) % 2 else 4.0  # in double or in single support
+    at = 2.04 if list(FAULTS).index(name_of_fault) % 2 else 2.84  # at the end or at the beginning of a swing
     assert_stopped_standing(drill(ready, "icub_v2_7", fault, at, name=name, value=value), kind)
 
 
 def test_a_force_sensor_that_freezes_in_the_air_is_known_when_its_foot_should_carry(ready):
-    walk = drill(ready, "icub_v2_7", FaultKind.FROZEN_WRENCH, 3.6, name="l_foot_ft")
+    walk = drill(ready, "icub_v2_7", FaultKind.FROZEN_WRENCH, 2.44, name="l_foot_ft")
     assert_stopped_standing(walk, SafetyKind.FOOT_FORCE)
     assert walk.controller.safety_events[0].finding.subject == "left"
 
@@ -79,7 +79,7 @@ def test_so_does_talos(ready, fault, name, value, kind):
 
 
 def test_a_stall_of_300_ms_is_finished_blindly(ready):
-    walk = drill(ready, "icub_v2_7", FaultKind.SILENCE, 3.3, duration=0.3)
+    walk = drill(ready, "icub_v2_7", FaultKind.SILENCE, 2.14, duration=0.3)
     assert_stopped_standing(walk, SafetyKind.STALE_MEASUREMENT)
 
 
@@ -99,7 +99,7 @@ def test_a_hot_motor_is_warned_of_and_then_ends_the_walk(ready):
 def test_a_few_wrong_readings_are_walked_through_and_counted(ready, fault, value, bridged):
     walk = ready("icub_v2_7")
     walk.robot.inject(Fault(fault, round(walk.time + 2.5, 3), 0.03, "l_knee", value))
-    assert walk.follow(VelocityCommand(0.25, duration=4.0), settle=0.5)
+    assert walk.follow(VelocityCommand(0.25, duration=2.5), settle=0.5)
     assert [event.subject for event in walk.controller.safety_events] == list(bridged)
     assert walk.controller.bridged_readings == bridged
     assert walk.controller.state is WalkingState.PAUSED
@@ -109,7 +109,7 @@ def test_a_robot_that_was_stopped_by_a_fault_can_be_prepared_again(ready):
     walk = drill(ready, "icub_v2_7", FaultKind.NAN_ENCODER, 2.5, duration=1.0, name="l_knee")
     assert walk.controller.state is WalkingState.STOPPED
     assert walk.get_ready(0.5)
-    assert walk.follow(VelocityCommand(0.2, duration=2.0), settle=0.5)
+    assert walk.follow(VelocityCommand(0.2, duration=1.0), settle=0.5)
     assert len(walk.controller.safety_events) == 1
 
 

@@ -15,7 +15,8 @@ COMPLETED = {"state_estimator.wrench_filter_time_constant": 0.08}
 
 
 def walk(overrides):
-    return run_trial(Trial("icub_v2_7", VelocityCommand(0.19, duration=6.0), overrides))
+    prepared_soon = {"walking.prepare_duration": 0.5}
+    return run_trial(Trial("icub_v2_7", VelocityCommand(0.19, duration=4.0), prepared_soon | overrides))
 
 
 def test_a_robot_walks_with_old_late_and_lost_samples_without_a_finding_of_safety():

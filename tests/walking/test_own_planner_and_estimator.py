@@ -44,7 +44,7 @@ def test_a_planner_of_an_installed_package_moves_the_footsteps(installed):
 @pytest.mark.walk
 def test_a_robot_walks_by_both_and_their_signals_are_in_the_log_file(installed, tmp_path):
     files = list(TABLES.values())
-    walk = SimulatedWalk(load_setup(ROBOT, (), files))
+    walk = SimulatedWalk(load_setup(ROBOT, {"walking.prepare_duration": 0.5}, files))
     outcome = walk.execute(COMMAND)
     assert outcome.walked, outcome
     assert isinstance(walk.layers.estimator, Estimator)

@@ -33,13 +33,13 @@ def assert_walked(walk, com, slip=0.003):
 @pytest.mark.parametrize(("robot", "speed"), [("icub_v2_7", 0.25), long("icub_v3", 0.2), long("talos", 0.3)])
 def test_all_robots_walk_in_torque_control(ready, robot, speed):
     walk = ready(robot, TORQUE)
-    assert walk.follow(VelocityCommand(speed, duration=2.0), settle=0.5)
+    assert walk.follow(VelocityCommand(speed, duration=1.2), settle=0.5)
     assert_walked(walk, com=0.005)
 
 
 def test_g1_walks_in_torque_control_with_the_friction_and_play_of_its_gears(ready):
     walk = ready("g1", TORQUE, plant=Plant.ROBOT)
-    assert walk.follow(VelocityCommand(0.19, duration=2.0), settle=0.2)
+    assert walk.follow(VelocityCommand(0.19, duration=1.2), settle=0.2)
     assert_walked(walk, com=0.025)
 
 
@@ -57,7 +57,7 @@ def test_noisy_sensors_and_the_predictive_law_do_in_torque_control_as_well(ready
 @pytest.mark.parametrize("age", [long(0.0), 0.004])  # [s] of the joints; without response_delay it falls at once
 def test_on_soft_ground_icub_walks(ready, age):
     walk = ready("icub_v2_7", TORQUE, "simulation.ground.kind=viscoelastic", f"simulation.sensors.joints.delay={age}")
-    assert walk.follow(VelocityCommand(0.12, duration=1.5), settle=0.5)
+    assert walk.follow(VelocityCommand(0.12, duration=1.0), settle=0.5)
     assert_walked(walk, com=0.005, slip=0.01)
     log = walk.recorder.log
     for side in Side:
@@ -106,5 +106,5 @@ def test_torque_control_takes_over_on_a_slope_without_a_jerk(ready, robot, rise)
     assert np.abs(np.diff(torques, axis=0)).max() < 2.0  # 35 in 7 ms, all that is allowed, where all is asked at once
     forces = np.array([walk.recorder.log[f"{side}_foot::linear_force::measured"][:, 2] for side in Side])
     assert forces.min() > 0.14 * walk.layers.mass * 9.81  # as the plan has it, and 0.03 where all is asked at once
-    assert walk.follow(VelocityCommand(0.19, duration=3.0), settle=0.5)
+    assert walk.follow(VelocityCommand(0.19, duration=1.0), settle=0.5)
     assert_walked(walk, com=0.02)

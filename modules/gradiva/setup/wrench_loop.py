@@ -119,6 +119,14 @@ class _MotionController:
         self._read = _Signals(every[:channels], every[channels : channels + size], every[channels + size :])
         self._zmp_of = self._zmp_of_wrenches()
         self._expected = self._expected_wrenches()
+        self._contact = sum(
+            body.jacobians[side].T @ self._expected[6 * row : 6 * row + 6] for row, side in enumerate(Side)
+        )
+        self._law = law = ServoLaw.of(body.setup.robot)
+        is_loop, servo = law.velocity_stiffness > 0.0, config.servo_feedforward
+        self._damping = servo.velocity * np.where(is_loop, 0.0, (1.0 - law.velocity_feedforward) * law.damping)
+        self._lead = servo.velocity * np.where(is_loop, law.lag, 0.0) - servo.hold * self._period
+        self._task_gains = self._gains_of_tasks()
 
     def command(self, z: complex) -> tuple[Complex, Complex]:
         """Return the command for the wrenches, shape (n, channels), and for sampled states, (n, 2 (6 + n))."""
@@ -260,14 +268,14 @@ class _MotionController:
         ]
         targets = np.vstack((*feet, velocity / self._difference(z), nothing))
         rates = np.vstack((*(self._difference(z) * foot for foot in feet), velocity, nothing))
-        hard = self._task_gains()[:15]
+        hard = self._task_gains[:15]
         wanted = rates + hard[:, None] * targets
         if self._by_velocity:
             return np.asarray((self._body.inverse[:, :15] @ wanted)[6:])
         pulled = wanted / (self._difference(z) + hard[:, None] / z)
         return self._set_points(z, self._body.inverse[:, :15] @ pulled, zmp)
 
-    def _task_gains(self) -> NDArray:
+    def _gains_of_tasks(self) -> NDArray:
         """Return those of both feet, CoM, torso, pelvis and joints, shape (21 + n,)."""
         gains, size = self._config.inverse_kinematics, self._body.size
         foot = [gains.foot_linear_gain] * 3 + [gains.foot_angular_gain] * 3
@@ -276,7 +284,7 @@ class _MotionController:
 
     def _feedback(self) -> Complex:
         """Return the velocities of the joints that velocity control takes off for the tasks' errors."""
-        feedback = self._body.inverse * self._task_gains() @ self._tasks()
+        feedback = self._body.inverse * self._task_gains @ self._tasks()
         return np.asarray((feedback @ self._read_positions())[6:])
 
     def _read_positions(self) -> NDArray:
@@ -294,22 +302,18 @@ class _MotionController:
 
     def _set_points(self, z: complex, desired: Complex, zmp: Complex) -> Complex:
         """Return the set-points for a desired posture (6 + n, ...), ahead by the servos' lag offset by torques."""
-        config, body, period = self._config.servo_feedforward, self._body, self._period
-        law = ServoLaw.of(body.setup.robot)
+        config, body = self._config.servo_feedforward, self._body
         velocity = self._difference(z) * desired
         smooth = self._low_pass(z, config.velocity_time_constant) * velocity[6:]
         acceleration = self._low_pass(z, ACCELERATION_TIME_CONSTANT) * self._difference(z) * velocity
-        contact = sum(body.jacobians[side].T @ self._expected[6 * row : 6 * row + 6] for row, side in enumerate(Side))
         torques = config.acceleration * (body.mass_matrix @ acceleration)
-        torques += body.stiffness @ desired - contact @ zmp
-        is_loop = law.velocity_stiffness > 0.0
-        damping = config.velocity * np.where(is_loop, 0.0, (1.0 - law.velocity_feedforward) * law.damping)
-        lead = config.velocity * np.where(is_loop, law.lag, 0.0) - config.hold * period
-        torques = torques[6:] + damping[:, None] * smooth
-        return desired[6:] + lead[:, None] * smooth + self._offsets(z, law, torques)
+        torques += body.stiffness @ desired - self._contact @ zmp
+        torques = torques[6:] + self._damping[:, None] * smooth
+        return desired[6:] + self._lead[:, None] * smooth + self._offsets(z, torques)
 
-    def _offsets(self, z: complex, law: ServoLaw, torques: Complex) -> Complex:
+    def _offsets(self, z: complex, torques: Complex) -> Complex:
         """Return what ``ServoInverse`` makes of torques."""
+        law = self._law
         stiffness = law.stiffness - (1.0 - law.velocity_feedforward) * law.velocity_stiffness
         if not np.any(law.integral_gain):
             return torques / stiffness[:, None]

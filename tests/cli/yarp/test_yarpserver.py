@@ -10,13 +10,18 @@ def client(port):
     return NameClient(NetworkSettings(name_server_port=port))
 
 
-def test_it_serves_as_configured_until_ctrl_c_and_prints_registrations(configured, start):
+def test_it_serves_as_configured_until_ctrl_c_prints_registrations_and_can_be_started_again_at_once(configured, start):
     port = current_settings().name_server_port
     server = start("yarpserver", "--verbose")
     assert server.process.stdout.readline() == f"name server /root at 127.0.0.1:{port}\n"
     assert client(port).register("/some/port").getPort() == port + 2
     client(port).unregister("/some/port")
-    assert server.stop(signal.SIGINT) == (0, "+ /some/port\n- /some/port\n", f"as {configured} says\n")
+    client(port).register("/other/port")
+    printed = "+ /some/port\n- /some/port\n+ /other/port\n"
+    assert server.stop(signal.SIGINT) == (0, printed, f"as {configured} says\n")
+    again = start("yarpserver")
+    assert again.process.stdout.readline() == f"name server /root at 127.0.0.1:{port}\n"
+    assert again.stop()[0] == 0
 
 
 def test_it_writes_the_address_of_a_host_s_name_into_the_file_and_ends_at_sigterm(configured, start):
@@ -43,14 +48,6 @@ def test_it_prints_where_programs_look_for_it_instead(configured, start):
     server.process.stdout.readline()
     elsewhere = current_settings().name_server_port
     assert server.stop()[2] == f"programs look for it at 127.0.0.1:{elsewhere}; --write changes {configured}\n"
-
-
-def test_it_can_be_started_again_at_once_at_the_same_address(configured, start):
-    for _ in range(2):
-        server = start("yarpserver")
-        assert server.process.stdout.readline().startswith("name server /root")
-        client(current_settings().name_server_port).register("/some/port")
-        assert server.stop()[0] == 0
 
 
 def test_it_refuses_an_address_at_which_another_one_answers(name_server, gradiva):

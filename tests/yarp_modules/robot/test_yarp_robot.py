@@ -33,13 +33,13 @@ def drive(robot: YarpRobot, values: np.ndarray, mode: ControlMode = ControlMode.
 
 
 def test_encoders_come_in_radians_and_in_the_order_of_the_description(fake, robot):
-    positions = np.linspace(-0.5, 0.6, 23)
+    positions, begin = np.linspace(-0.5, 0.6, 23), control_time()
     fake.place_joints(positions)
     wait_until(lambda: np.allclose(robot.read().joint_positions, positions), "the positions of the boards")
     measurement = robot.read()
     np.testing.assert_allclose(measurement.joint_velocities, 0.0)
     assert measurement.joint_torques.shape == (23,)
-    assert 0.0 <= control_time() - measurement.time < 0.5
+    assert begin <= measurement.time <= control_time()  # however busy the machine is
 
 
 def test_the_ground_wrench_is_turned_to_the_sole_and_lacks_the_weight_of_the_foot(fake, robot):
