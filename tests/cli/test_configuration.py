@@ -67,3 +67,13 @@ def test_a_word_of_no_key_is_refused_with_the_nearest_one(gradiva):
     status, _, err = gradiva("config", "plannr")
     assert status == 2
     assert "no table and no key has 'plannr'; did you mean 'planner'?" in err
+
+
+def test_other_keys_with_such_a_name_are_named(gradiva):
+    _, out, _ = gradiva("config", "contact")
+    assert "[centroidal_walking.mpc.weights]" in out
+    last = out.splitlines()[-1]
+    assert last.startswith("others with such names: contact_estimator, ")
+    assert "simulation.ground.contact_time" in last
+    _, out, _ = gradiva("config", "ground")
+    assert "[simulation.ground]" in out

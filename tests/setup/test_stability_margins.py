@@ -224,8 +224,7 @@ def test_a_floor_softer_than_gains_are_made_for_is_said_with_its_m_s_before_the_
         "the simulated floor is softer than gains are made for: its time constant is 60 ms, they are made for up to"
         " 28 ms; balance on one foot is unstable there (M_s of at most 2 is wanted), no value of"
         " zmp_com_controller.walking.com has that; the robot may slide, tip or fall: simulation.ground.contact_time of"
-        " up to 28 physics steps (of 1 ms) is a stiffer floor; zmp_com_controller.walking.com is set in"
-        " robots/g1/simplified_model.toml"
+        " up to 28 physics steps (of 1 ms) is a stiffer floor"
     )
     assert found.balance_text == "; balance on one foot on a floor of 60 ms: unstable (with any K_CoM)"
     found = replace(found, balance_peak=2.9, largest_com_gain=1.14)

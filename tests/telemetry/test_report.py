@@ -343,6 +343,7 @@ def test_figures_that_are_worse_than_usual_are_marked_and_named_the_worst_first(
     )
     tilted = {"max_tilt_rad": 0.02, "usual": {"figures": {"max_tilt_rad": usual(0.007, 0.008, 0.01)}}}
     assert unusual_figures(tilted) == "worse than usual: max tilt 1.1° (usual 0.4–0.5)"
+    assert unusual_figures(tilted | {"max_tilt_rad": 0.0105}) == "", "0.6°, less than what is read above 0.57°"
     assert "usual: least and greatest of 4 good walks; amber" in usual_note(result)
     assert unusual_figures(result | {"outcome": "fell"}) == ""
     pushed = result | {"usual": result["usual"] | {"is_pushed": True}}

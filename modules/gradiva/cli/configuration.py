@@ -27,6 +27,7 @@ _LINE = re.compile(r"^\s*([\w-]+)\s*=[^#]*?(?:#\s*(.*))?$")
 _HEADER = re.compile(r"^\s*\[+([\w.-]+)\]+\s*(?:#\s*(.*))?$")
 _MARKUP = re.compile(r"(?::\w+:)?`+~?([^`]*)`+")
 _VALUE, _RANGE = 28, 28  # [characters] of columns, beyond which they are broken
+_MOST_OTHERS = 8  # keys in whose names a word stands as well
 _NAMES = {"float": "number", "int": "integer", "bool": "true or false", "str": "text"}
 
 
@@ -225,6 +226,10 @@ def config(
     for table in dict.fromkeys(row.key.table for row in found):
         console.print(f"\n[bold]\\[{table}][/]")
         console.print(_keys([row for row in found if row.key.table == table]))
+    left = [row.key.path for row in rows if row.key.path not in chosen]
+    if others := [name for word in words or () for name in _named_like(left, word.lower())]:
+        more = ", …" if len(others) > _MOST_OTHERS else ""
+        console.print(f"others with such names: {', '.join(others[:_MOST_OTHERS])}{more}", soft_wrap=True)
     return 0
 
 
@@ -270,10 +275,20 @@ class _Row:
 
 
 def _chosen(rows: Sequence[_Row], word: str) -> list[_Row]:
-    """Return the keys of a table or name; else those in whose name or meaning a word in small letters stands."""
+    """Return the keys of a table or name, or of inner ones; else those in whose name or meaning a word stands."""
     table = [row for row in rows if f"{row.key.path}.".startswith(f"{word}.")]
-    named = [row for row in rows if row.key.path.endswith(f".{word}")]
+    named = [row for row in rows if row.key.path.endswith(f".{word}") or word in row.key.path.split(".")]
     return table or named or [row for row in rows if word in f"{row.key.path} {row.key.text}".lower()]
+
+
+def _named_like(paths: Iterable[str], word: str) -> list[str]:
+    """Return the tables and keys in whose own names a word stands; of a table none of its keys."""
+    found: dict[str, None] = {}
+    for path in paths:
+        parts = path.split(".")
+        ends = (k for k, part in enumerate(parts, 1) if word in part)
+        found |= {".".join(parts[:end]): None for end in list(ends)[:1]}
+    return list(found)
 
 
 def _in(place: str) -> str:

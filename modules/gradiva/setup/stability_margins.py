@@ -440,7 +440,9 @@ def _soft_floor(setup: Setup, margins: StabilityMargins | None) -> str:
     if is_too_soft(setup):
         balance = "" if margins is None else margins.balance_in_words
         what = f"the robot may slide, tip or fall: {stiffer_floor(setup)}"
-        return setup.with_files("; ".join(filter(None, (soft_floor_note(setup), balance, what))))
+        if margins is not None and margins.largest_com_gain:
+            balance = setup.with_files(balance)
+        return "; ".join(filter(None, (soft_floor_note(setup), balance, setup.with_files(what))))
     if margins is None or not margins.margins.is_wide or not stands_softly(setup) or margins.balance_peak <= PEAK:
         return ""
     return f"little stability margin: {setup.with_files(margins.balance_advice)}"

@@ -203,10 +203,7 @@ def _slip(evidence: FallEvidence) -> Cause | None:
         return None
     text = f"the feet slipped: friction of about {felt:.2f} held them, the plan needs {needed:.2f}"
     return Cause(
-        CauseKind.FRICTION,
-        text,
-        "walk on another floor, or slower and with less turning; a larger planner.footsteps.time_weight makes slower"
-        " steps",
+        CauseKind.FRICTION, text, f"walk on a floor of more friction than the {needed:.2f} that the plan needs"
     )
 
 

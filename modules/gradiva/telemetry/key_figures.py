@@ -99,9 +99,9 @@ class KeyFigure:
         return "–".join(texts)
 
     def is_unusual(self, result: Mapping[str, Any]) -> bool:
-        """Return whether the value, as it is read, is worse than usual."""
+        """Return whether the value is worse than usual by what is read: half of the last digit, and another number."""
         usual, value = self.usual(result), self.value(result)
-        if not usual or value is None or value <= usual["unusual"]:
+        if not usual or value is None or self.factor * (value - usual["unusual"]) < 0.5 * 10.0**-self.digits:
             return False
         return self.number(result) != number(usual["unusual"], self.factor, self.digits)
 
