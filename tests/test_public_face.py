@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -44,9 +45,9 @@ def test_every_noun_is_what_its_room_hands_on_and_says_what_it_is(name):
     assert found.__doc__
     assert name in dir(gradiva)
     members = vars(found).items() if isinstance(found, type) else ()
-    public = [(member, each) for member, each in members if member[0] != "_"]
-    methods = [(member, each) for member, each in public if callable(each) or isinstance(each, property)]
-    assert [member for member, each in methods if not each.__doc__] == []
+    kinds = (property, classmethod, staticmethod, cached_property)
+    methods = [(member, each) for member, each in members if callable(each) or isinstance(each, kinds)]
+    assert [member for member, each in methods if member[0] != "_" and not each.__doc__] == []
 
 
 def test_an_unknown_noun_is_an_attribute_error_with_the_nearest_name():

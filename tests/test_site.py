@@ -306,7 +306,6 @@ def test_the_readme_leads_to_the_page_of_each_shipped_robot():
     for robot in shipped_robot_names():
         assert f"(docs/robots/{robot}.md)" in readme
         assert (SITE / "robots" / f"{robot}.md").is_file()
-    assert "[G1](docs/robots/g1.md) has no sensors in its feet" in readme
 
 
 def rooms() -> list[Path]:

@@ -172,6 +172,15 @@ def test_a_walk_is_watched_until_it_has_tracked_as_before_the_push_for_a_step(wa
     assert outcome["survived"] is survived
 
 
+def test_the_largest_dcm_error_before_a_push_is_that_of_the_last_second():
+    errors = continued_walks._DcmErrors(0.01)
+    for error in (0.9, *np.linspace(0.05, 0.04, 99), np.inf):
+        dcm = SimpleNamespace(position=np.array([1.0, 2.0]))
+        state = SimpleNamespace(dcm_position=np.array([1.0 + error, 2.0])) if np.isfinite(error) else None
+        assert not errors.wants(SimpleNamespace(robot_state=state, reference=SimpleNamespace(dcm=dcm)))
+    assert errors.largest == pytest.approx(0.05)
+
+
 def pushed_walk(walk, before=0.0):
     pushed = PushedWalk.__new__(PushedWalk)
     pushed.walk, pushed._link, pushed._turns = walk, "torso", False

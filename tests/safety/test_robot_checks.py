@@ -1,6 +1,7 @@
 """The checks of the robot, one by one: exact limits, both sides, durations."""
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -50,7 +51,8 @@ def test_a_joint_that_carries_nothing_may_be_too_fast_for_as_long_as_a_blow_spin
         spun = measured(velocities=(3.1, -6.1))
         found += [(time, new.kind, new.subject) for new in check.findings(spun, spun.joint_positions, time)]
     assert found == [(0.0, SafetyKind.JOINT_VELOCITY, "hip"), (BLOW_DURATION, SafetyKind.JOINT_VELOCITY, JOINTS[1])]
-    assert "BLOW_DURATION" in JointCheck.__doc__  # which states the number once
+    page = Path(__file__).parents[2] / "docs" / "how_it_works" / "safety.md"
+    assert f"may be too fast for {BLOW_DURATION:g} s |" in page.read_text(encoding="utf-8")
 
 
 def test_a_violation_that_lasts_for_its_duration_is_reported_once():

@@ -118,6 +118,14 @@ def test_a_missing_or_foreign_file_is_refused_by_name(tmp_path):
         read_mat(tmp_path / "other.mat")
 
 
+def test_a_log_whose_texts_are_gone_is_refused_by_name(path):
+    with h5py.File(path, "r+") as file:
+        names = file["robot_logger_device/description_list"]
+        names[0, 0] = h5py.Reference()
+    with pytest.raises(LogError, match="is not a walking log"):
+        read_mat(path)
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

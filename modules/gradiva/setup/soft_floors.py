@@ -13,30 +13,37 @@ a floor of 28 ms, or on the simulated one where that is softer, it has to be sta
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from gradiva.setup.load_setup import Setup
-from gradiva.setup.standing_plant import Complex
 from gradiva.setup.wrench_loop import WrenchLoop
 from gradiva.simulation import GroundKind
 
 CONTACT_TIMES = (0.002, 0.006, 0.02)
 """Times in which a floor lets a sole come to rest, from hard to soft, [s]."""
 SOFT_FLOOR = 0.028
-"""Of the softest floor that K_CoM is designed for, [s]; a foot of a robot whose servos yield has ρ < 1."""
-_SLOWEST, _FREQUENCIES = 0.05, 120  # [Hz]; of the return difference
+"""Time constant of the softest floor that K_CoM is designed for, [s]; a foot of a robot whose servos yield: ρ < 1."""
+_SLOWEST, _FREQUENCIES = 0.005, 120  # [Hz]; of the return difference
 _TURN, _HALVINGS = 0.5 * math.pi, 6  # [rad] by which it may turn between two of them; past 180° a turn is lost
-_HIGHEST = 5.0  # [Hz] of balance; above it the loop through the wrenches has margins of its own
+HIGHEST = 5.0
+"""Highest frequency of balance, [Hz]; from it on the loop through the wrenches has margins of its own."""
 _FADING = 0.05  # [1/s] rate at which motions have to die away: integrals of the controller are on the unit circle
 
 
 def floor_time(setup: Setup) -> float:
-    """Return the time constant of the contact with the simulated floor, [s]; zero where the floor is not rigid."""
+    """Return the time constant of the softest floor that may be drawn, [s]; zero where the floor is not rigid."""
     simulation = setup.simulation
-    is_rigid = simulation.ground.kind == GroundKind.RIGID
-    return simulation.ground.contact_time * simulation.timestep if is_rigid else 0.0
+    drawn = simulation.model_errors.floor_contact_time
+    return known_floor_time(setup) + drawn if simulation.ground.kind == GroundKind.RIGID else 0.0
+
+
+def known_floor_time(setup: Setup) -> float:
+    """Return the time constant of the contact with the floor as configured, before errors of the model, [s]."""
+    return setup.simulation.ground.contact_time * setup.simulation.timestep
 
 
 def stands_softly(setup: Setup) -> bool:
@@ -56,7 +63,7 @@ def soft_floor_note(setup: Setup) -> str:
 
 
 def stiffer_floor(setup: Setup) -> str:
-    """Return the value of the key with which a floor is no softer than gains are made for."""
+    """Return, as advice, the value of the key with which the floor is no softer than gains are made for."""
     steps, step = math.floor(SOFT_FLOOR / setup.simulation.timestep + 1e-6), 1e3 * setup.simulation.timestep
     return f"simulation.ground.contact_time of up to {steps} physics steps (of {step:g} ms) is a stiffer floor"
 
@@ -68,22 +75,44 @@ def in_ms(time: float) -> str:
 
 def balance_peak(loop: WrenchLoop) -> float:
     """Return M_s of the loop cut at the velocity of the CoM; infinite where the loop is unstable."""
-    radius, peak = math.exp(_FADING * loop.period), 0.0
-    angles: dict[float, float] = {}
-    for frequency in (0.0, *np.geomspace(_SLOWEST, 0.5 / loop.period, _FREQUENCIES).tolist()):
-        gain, angles[frequency] = _balance_at(loop, radius, frequency)
-        if frequency <= _HIGHEST:
-            peak = max(peak, 1.0 / float(np.abs(1.0 - np.linalg.eigvals(gain)).min()))
+    radius = math.exp(_FADING * loop.period)
+    frequencies = (0.0, *np.geomspace(_SLOWEST, 0.5 / loop.period, _FREQUENCIES).tolist())
+    found = {frequency: _balance_at(loop, radius, frequency) for frequency in frequencies}
     for _ in range(_HALVINGS):
-        turns = [(a, b, math.remainder(angles[b] - angles[a], 2.0 * math.pi)) for a, b in pairwise(sorted(angles))]
-        halves = [0.5 * (a + b) for a, b, turn in turns if abs(turn) > _TURN]
-        angles |= {frequency: _balance_at(loop, radius, frequency)[1] for frequency in halves}
-    turned = np.unwrap([angles[frequency] for frequency in sorted(angles)])
+        between = pairwise(sorted(found))
+        halves = [0.5 * (a + b) for a, b in between if abs(_turn(found[a].angle, found[b].angle)) > _TURN]
+        found |= {frequency: _balance_at(loop, radius, frequency) for frequency in halves + _beside_peak(found)}
+    turned = np.unwrap([found[frequency].angle for frequency in sorted(found)])
     unstable = loop.unstable_poles(radius) - round((turned[-1] - turned[0]) / math.pi)
-    return math.inf if unstable else peak
+    return math.inf if unstable else _peak(found)[1]
 
 
-def _balance_at(loop: WrenchLoop, radius: float, frequency: float) -> tuple[Complex, float]:
-    """Return the loop cut at the velocity of the CoM, and the angle of its return difference, [rad]."""
+class _Balance(NamedTuple):
+    """Holds 1 / |1 - L| of the loop cut at the velocity of the CoM, and the angle of its return difference, [rad]."""
+
+    sensitivity: float
+    angle: float
+
+
+def _balance_at(loop: WrenchLoop, radius: float, frequency: float) -> _Balance:
     gain, difference = loop.balance(radius * complex(np.exp(2j * np.pi * frequency * loop.period)))
-    return gain, float(np.angle(np.linalg.slogdet(difference)[0]))
+    sensitivity = 1.0 / float(np.abs(1.0 - np.linalg.eigvals(gain)).min())
+    return _Balance(sensitivity, float(np.angle(np.linalg.slogdet(difference)[0])))
+
+
+def _turn(before: float, after: float) -> float:
+    """Return the least turn from one angle to another, [rad]."""
+    return math.remainder(after - before, 2.0 * math.pi)
+
+
+def _peak(found: Mapping[float, _Balance]) -> tuple[float, float]:
+    """Return frequency [Hz] and value of the largest sensitivity of balance."""
+    sensitivity, frequency = max((each.sensitivity, f) for f, each in found.items() if f <= HIGHEST)
+    return frequency, sensitivity
+
+
+def _beside_peak(found: Mapping[float, _Balance]) -> list[float]:
+    """Return the frequencies half-way from the largest sensitivity to both neighbours, [Hz]."""
+    ordered, (frequency, _) = sorted(found), _peak(found)
+    row = ordered.index(frequency)
+    return [0.5 * (frequency + ordered[each]) for each in (row - 1, row + 1) if 0 <= each < len(ordered)]

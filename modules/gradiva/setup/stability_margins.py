@@ -51,11 +51,13 @@ from gradiva.setup.load_setup import Setup, load_setup
 from gradiva.setup.robots import cache_folder
 from gradiva.setup.soft_floors import (
     CONTACT_TIMES,
+    HIGHEST,
     SOFT_FLOOR,
     balance_peak,
     floor_time,
     in_ms,
     is_too_soft,
+    known_floor_time,
     soft_floor_note,
     stands_softly,
     stiffer_floor,
@@ -68,7 +70,6 @@ GAIN_MARGIN, PHASE_MARGIN = 6.0, 30.0  # [dB], [°]: a factor of two, and what i
 PEAK = 2.0  # [-] such a locus has M_s / (M_s - 1), 6 dB, and 2 asin(1 / (2 M_s)), 29°, also between both axes
 SITUATION = f"one foot or both for {STRIDE_OVER:g} s"  # of the margins
 _WANTED = f"{GAIN_MARGIN:g} dB, {PHASE_MARGIN:g}° and M_s of at most {PEAK:g}"
-_LOWEST = 5.0  # [Hz] of the loop of the wrenches
 _FREQUENCIES = 31  # of a locus: steps of 1.5 Hz at ticks of 10 ms
 _NO_MARGIN = 200.0  # [dB] of a locus that never comes near the critical point
 _MOVES, _MOST_CHANGED = 1.0, 6  # [dB] by which a changed key moves the margin; keys that are looked at
@@ -120,7 +121,7 @@ class Margins:
     @classmethod
     def of(cls, loop: WrenchLoop) -> Margins:
         """Return those of a loop."""
-        frequencies = np.linspace(_LOWEST, 0.5 / loop.period, _FREQUENCIES)
+        frequencies = np.linspace(HIGHEST, 0.5 / loop.period, _FREQUENCIES)
         points = [complex(np.exp(2j * np.pi * f * loop.period)) for f in frequencies]
         loci = np.column_stack((_loci([loop.gain(z) for z in points]), [loop.of_law(z) for z in points]))
         largest, where = max(_crossings(loci, frequencies), default=(0.0, 0.0))
@@ -214,7 +215,11 @@ class StabilityMargins:
         if math.isnan(self.balance_peak):
             return ""
         found = f"M_s {self.balance_peak:.1f}" if math.isfinite(self.balance_peak) else "unstable"
-        largest = f"K_CoM up to {self.largest_com_gain:.1f} 1/s" if self.largest_com_gain else "with any K_CoM"
+        largest = (
+            f"K_CoM up to {self.largest_com_gain:.1f} 1/s"
+            if self.largest_com_gain
+            else "more than 2 with lower K_CoM too"
+        )
         gain = f" ({largest})" if self.balance_peak > PEAK else ""
         return f"; balance on one foot on a floor of {in_ms(self.balance_floor)}: {found}{gain}"
 
@@ -515,11 +520,11 @@ _noise_responses: dict[str, NoiseResponse | None] = {}
 
 def _noise_response(setup: Setup) -> NoiseResponse | None:
     try:
-        body, simulation = StandingBody(setup, _FEET["double support"]), setup.simulation
+        body = StandingBody(setup, _FEET["double support"])
         noises = _noises(setup, body)
         if not any(noise.any() for noise in noises.values()):
             return None
-        plant = Plant(body, simulation.ground.contact_time * simulation.timestep)
+        plant = Plant(body, known_floor_time(setup))
         gains = setup.walking.zmp_com_controller
         loops = (WrenchLoop(plant, setup.walking, pair) for pair in (gains.walking, gains.standing))
         return max((_response_of(loop, noises, setup) for loop in loops), key=lambda found: found.chatter.foot_force)

@@ -177,7 +177,7 @@ def _announcement(trials: Trials) -> str:
     walks = f"at most {trials.most} walks{'' if is_judged else f' of {lasting:.0f} s'}"
     seconds = trials.most * lasting / trials.pace if trials.pace > 0.0 else 0.0
     clock = f"{10 * math.ceil(seconds / 10)} s" if seconds <= _SECONDS else f"{math.ceil(seconds / 60)} min"
-    pace = f", up to {clock} at the pace of this one" if seconds else ""
+    pace = f", about {clock} at the pace of this one" if seconds else ""
     text = f"looks for the cause: {walks}{pace}, without what may be the cause"
     return f"{text}; Ctrl-C ends it, gradiva walk --no-cause leaves it out"
 

@@ -45,10 +45,10 @@ _SOLE_TILT = math.radians(7.0)  # [rad] of a sole that carries a tenth of the we
 _LASTING = 0.1  # [s]
 _AT_LAST = 0.5  # [s] of the final stand, in which soles of a robot that was pushed are looked at
 _NEAR = 0.9  # [-] of a tolerance: worth a word
-_DRIFTS = "feet turn or slide a little with each step: see foot slip and odometry drift"
-_SLIDES = "the floor is slippery, or so soft that feet roll: see simulation.ground, or lower --speed and --turn"
-_TIPS = "the floor is soft or uneven, or feet land on an edge: see simulation.ground and the plot of the feet"
-_LEANS = "the posture leans, or the IMU is tilted"
+_DRIFTS = "feet that turn or slide a little with each step: see foot slip and odometry drift"
+_SLIDES = "a slippery floor, or one so soft that feet roll: see simulation.ground"
+_TIPS = "a soft or uneven floor, or feet that land on an edge: see simulation.ground and the plot of the feet"
+_LEANS = "a posture that leans, or a tilted IMU"
 AS_HEALTHY = 2.0 / 3.0  # [-] of a tolerance, which is half as much again as healthy walks need
 
 Pose = tuple[float, float, float]
@@ -62,7 +62,7 @@ class Judged:
     Attributes:
         excess: Figure over tolerance, [-]; beyond 1 it is a complaint.
         text: The complaint, in words that follow the name of the robot.
-        tolerance: In words.
+        tolerance: Tolerance in words.
         hint: Usual reason of a figure near its tolerance.
     """
 
@@ -79,9 +79,13 @@ def complaints_of(judged: Sequence[Judged]) -> list[str]:
 
 def near_bounds(judged: Sequence[Judged]) -> str:
     """Return the figures of a good walk within a tenth of their tolerances, with what they hint at; else empty."""
-    near = [each for each in judged if _NEAR < each.excess <= 1.0]
-    texts = [f"{each.text}, {100 * each.excess:.0f} % of the {each.tolerance} allowed: {each.hint}" for each in near]
-    return "; ".join(texts)
+    near: dict[str, list[str]] = {}
+    for each in judged:
+        if _NEAR < each.excess <= 1.0:
+            near.setdefault(each.hint, []).append(
+                f"{each.text}, {100 * each.excess:.0f} % of the {each.tolerance} allowed"
+            )
+    return "; ".join(f"{', '.join(texts)} (often {hint})" for hint, texts in near.items())
 
 
 def plan_from_start(setup: Setup, command: Command) -> WalkingPlan:
@@ -162,11 +166,10 @@ class EndError:
         place, heading = _PLACE + _PLACE_PER_WAY * self.way, _HEADING + _HEADING_PER_WAY * self.way
         turned = "" if self.heading is None else f" and {math.degrees(self.heading):.0f}°"
         text = f"ended {self.distance:.2f} m{turned} from where it was commanded"
+        away, turn = self.distance / place, (self.heading or 0.0) / heading
+        allowed = f"{place:.2f} m" if away > turn else f"{math.degrees(heading):.2g}°"
         return [
-            Judged(
-                *(max(self.distance / place, (self.heading or 0.0) / heading), text),
-                *(f"{place:.2f} m and {math.degrees(heading):.0f}°", _DRIFTS),
-            ),
+            Judged(max(away, turn), text, allowed, _DRIFTS),
             Judged(self.off_path / place, f"left its path by {self.off_path:.2f} m", f"{place:.2f} m", _DRIFTS),
         ]
 

@@ -1,7 +1,7 @@
 """Finds the cause of a bad end in simulation, where all is known in which a walk differs from one as shipped.
 
 What differs are pushes, faults, bumps, keys of the configuration, the speed. A difference is the cause where the robot
-does better without it: walks on, past where it fell or stopped, or ends where and as it was commanded. To know that,
+does better without it: does not fall, walks on past where it stopped, or ends where and as it was commanded. For that
 the walk is repeated without it.
 """
 
@@ -50,6 +50,7 @@ _KINDS = (  # of keys of the simulation, the first that fits
     ("simulation.plant.mass_scale", CauseKind.MASS),
     (_KIND, CauseKind.SOFT_GROUND),
     ("simulation.ground.contact_time", CauseKind.SOFT_GROUND),
+    ("simulation.model_errors.floor_contact_time", CauseKind.SOFT_GROUND),
     ("simulation.viscoelastic", CauseKind.SOFT_GROUND),
     ("simulation.penalty", CauseKind.SOFT_GROUND),
     ("simulation.sensors", CauseKind.SENSOR),

@@ -272,8 +272,14 @@ def _read_log(tree: h5py.Group) -> SignalLog:
 
 
 def _texts(file: h5py.File, cell: h5py.Dataset, known: dict[bytes, str]) -> list[str]:
-    """Return the texts of a cell; those that are ``known`` by their names in the file are not read again."""
-    names = [h5py.h5r.get_name(reference, file.id) for reference in cell[0]]
+    """Return the texts of a cell; those that are ``known`` by their names in the file are not read again.
+
+    Raises:
+        ValueError: A reference leads nowhere.
+    """
+    names: list[bytes] = [h5py.h5r.get_name(reference, file.id) or b"" for reference in cell[0]]
+    if b"" in names:
+        raise ValueError(f"a text of {cell.name} is not there")
     known |= {name: _text(file[name]) for name in {*names} - known.keys()}
     return [known[name] for name in names]
 

@@ -163,7 +163,9 @@ WATCHED = 4.0
 """Time after a push in which the robot must not fall, [s]: four steps or more."""
 RECOVERED = 1.0
 """Time for which a robot tracks as before the push when it has recovered, and is left alone: a step, [s]."""
-_TRACKED, _MARGIN = 0.0125, 1.25  # DCM error [m] that is none, and [-] of the largest in `RECOVERED` before the push
+_TRACKED, _MARGIN = 0.0125, 1.25
+"""DCM error [m] that is small in any walk, and [-] of the largest in `RECOVERED` before the push: of 277 pushes of iCub
+v2.7 and G1, at 0.3 m/s by position on the plant ``robot``, none felled it in `WATCHED` after it had recovered."""
 
 APART = 0.8
 """Time from the begin of a push to that of the next one, [s]."""
