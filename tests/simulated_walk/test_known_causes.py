@@ -232,7 +232,7 @@ def test_a_stop_is_blamed_on_the_difference_without_which_the_robot_walks_on():
     assert cause.kind is CauseKind.SENSOR
 
 
-@pytest.mark.parametrize(("pace", "clock"), [(0.5, "up to 30 s"), (0.1, "up to 3 min")])
+@pytest.mark.parametrize(("pace", "clock"), [(0.5, "about 30 s"), (0.1, "about 3 min")])
 def test_the_search_says_before_it_begins_how_long_it_may_take_at_the_pace_of_the_walk_and_how_to_skip_it(pace, clock):
     setup = load_setup("icub_v2_7", {"simulation.sensors.inertial.tilt_bias": 3.0})
     falls, lines = of_key("simulation.sensors.inertial.tilt_bias"), []
