@@ -226,6 +226,9 @@ def test_a_floor_softer_than_gains_are_made_for_is_said_with_its_m_s_before_the_
         " zmp_com_controller.walking.com has that; the robot may slide, tip or fall: simulation.ground.contact_time of"
         " up to 28 physics steps (of 1 ms) is a stiffer floor"
     )
+    drawn = check_margins(load_setup("g1", {"simulation.model_errors.floor_contact_time": 0.06}))
+    assert "its time constant is 62 ms" in drawn
+    assert drawn.endswith("simulation.model_errors.floor_contact_time of up to 0.026 s is a stiffer floor")
     assert (
         found.balance_text == "; balance on one foot on a floor of 60 ms: unstable (more than 2 with lower K_CoM too)"
     )

@@ -64,6 +64,9 @@ def soft_floor_note(setup: Setup) -> str:
 
 def stiffer_floor(setup: Setup) -> str:
     """Return, as advice, the value of the key with which the floor is no softer than gains are made for."""
+    left = SOFT_FLOOR - known_floor_time(setup)
+    if left >= 0.0:
+        return f"simulation.model_errors.floor_contact_time of up to {left:.3g} s is a stiffer floor"
     steps, step = math.floor(SOFT_FLOOR / setup.simulation.timestep + 1e-6), 1e3 * setup.simulation.timestep
     return f"simulation.ground.contact_time of up to {steps} physics steps (of {step:g} ms) is a stiffer floor"
 
