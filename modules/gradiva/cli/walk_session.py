@@ -42,6 +42,7 @@ from gradiva.simulated_walk import (
     run_walk,
     save_walk,
     sibling_cause,
+    slippery_note,
     slope_note,
 )
 from gradiva.simulation import Bump, GroundKind, floor_rotation, ground_name
@@ -165,7 +166,8 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
     folder = create_run(request, Path(results.out))
     for line in opening(request, plan):
         console.print(line, markup=False, soft_wrap=True)
-    _warn(console, [f"warning: {note}" for note in joint_notes(walk.layers, plan)])
+    slippery = [note] if (note := slippery_note(request.setup, plan)) else []
+    _warn(console, [f"warning: {note}" for note in [*slippery, *joint_notes(walk.layers, plan)]])
     _warn(console, [*filter(None, [little_margin]), *idle_settings(options.settings, request.setup)])
     _warn(console, idle_tables(map(Path, options.files), request.setup))
     with ExitStack() as stack:
