@@ -92,9 +92,9 @@ def test_a_slip_within_the_tolerance_of_good_walks_is_no_sign():
 
 
 def test_the_log_of_a_robot_shows_the_slip_of_two_soles_against_each_other():
-    slip = [(Side.LEFT, 2.995, 0.2)]
+    slip = [(Side.LEFT, 2.995, 0.17)]
     log = walk_of_soles((), slip, is_simulated=False, duration=4.0)
-    assert first_sign(log, ROBOT)[1].startswith("left foot slipped by 3 cm at 3.15 s")
+    assert first_sign(log, ROBOT)[1].startswith("left foot slipped by 3 cm at 3.18 s")
     assert first_sign(walk_of_soles((), slip), ROBOT) == (None, ""), "the simulator's truth goes before"
     encoders = [(Side.LEFT, 2.995, 0.1)]
     assert first_sign(walk_of_soles((), encoders, is_simulated=False, duration=4.0), ROBOT) == (None, "")

@@ -90,7 +90,7 @@ class WatchedQuantity:
 
 def _last_known(values: NDArray) -> NDArray:
     """Return values of which each NaN is the last number before it; NaN where there is none."""
-    rows = np.maximum.accumulate(np.where(np.isfinite(values), np.arange(len(values)), 0))
+    rows = np.maximum.accumulate(np.where(np.isnan(values), 0, np.arange(len(values))))
     return np.asarray(values[rows])
 
 
