@@ -72,7 +72,7 @@ _HEALTHY = HealthyChatter(0.012, 6e-4)  # the same with noise, friction and play
 
 _FAR_BEYOND = 3.0  # [-] times these; loops without margin: from 12 on
 CauseSearch = Callable[[float], Cause | None]
-"""From the time of the first sign, [s], to the cause."""
+"""From the time of the first sign other than a slip, [s], to the cause."""
 
 
 @dataclass(frozen=True, slots=True)

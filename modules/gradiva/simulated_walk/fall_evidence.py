@@ -102,7 +102,7 @@ class FallEvidence:
     Attributes:
         walk: What was measured, standing before the walk included; at least one row.
         log: Of the ticks in which the robot balanced.
-        onset: When the first quantity left its healthy range, [s]; the end of the walk where none did.
+        onset: When the first quantity but a slip left its healthy range, [s]; the end of the walk where none did.
         velocity_limits: Of the joints, [rad/s], shape (n,).
         max_speed: That the robot is known to walk, [m/s].
         events: Of the safety supervisor.
