@@ -433,7 +433,7 @@ def opening(request: WalkRequest, plan: WalkingPlan) -> list[str]:
 
 
 def plan_warnings(walk: SimulatedWalk, plan: WalkingPlan) -> list[str]:
-    """Return a warning where the floor is too slippery for a plan, and one for each kind of joints that it overtaxes."""
+    """Return warnings of a floor that is too slippery for a plan and of joints that it overtaxes."""
     notes = slippery_note(walk.setup, plan), *joint_notes(walk.layers, plan)
     return [f"warning: {note}" for note in notes if note]
 
