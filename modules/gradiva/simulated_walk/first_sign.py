@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import GRAVITY, NDArray, Side
 from gradiva.robot_model import RobotDescription
@@ -17,6 +18,7 @@ from gradiva.simulated_walk.measured_walk import Mask, rotations_of
 from gradiva.simulation import Push, SlipMeter
 from gradiva.telemetry import SignalLog, adapted_steps
 
+IntArray = npt.NDArray[np.int_]
 _DEGREES = 180.0 / np.pi
 _TILTED_SOLE = np.radians(8.0)  # [rad] soles of walks that do not fall tilt by up to 6°
 _RECENT = 2.0  # [s] for so long a push is suspected of what goes wrong after it
@@ -61,7 +63,7 @@ class WatchedQuantity:
         return int(below[-1]) + 1 if len(below) else 0
 
     @property
-    def outside(self) -> NDArray:
+    def outside(self) -> IntArray:
         """Rows in which it is beyond its bound, or was when it was known last, shape (n,)."""
         return np.flatnonzero(_last_known(self.values) > self.bound)
 
@@ -174,7 +176,7 @@ def _watched(log: SignalLog) -> list[WatchedQuantity]:
 def _watched_slip(log: SignalLog, robot: RobotDescription) -> list[WatchedQuantity]:
     """Return the slip of either sole, named after the one that slips first; it begins anew with each step."""
     slips = sole_slips(log, robot)
-    values = np.nan_to_num(np.fmax(*slips.values()))
+    values = np.nan_to_num(np.fmax(slips[Side.LEFT], slips[Side.RIGHT]))
     bound = SLIP_TOLERANCE if _POSITION.format(Side.LEFT) in log else _MEASURED_SLIP
     slip = WatchedQuantity("", values, bound, " cm", 100.0, _RECENT, _RECENT)
     if not len(slip.outside):
