@@ -74,6 +74,7 @@ CONTRACT = {
     "chatter": dict,
     "position_limits": type(None),
     "near_bounds": type(None),
+    "floor_note": type(None),
     "usual": dict,
     "bridged_readings": dict,
     "qp_failures": int,

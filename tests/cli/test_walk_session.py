@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from gradiva.cli import walk_session
 from gradiva.cli.output import text_console
 from gradiva.cli.walk_options import WalkOptions
 from gradiva.cli.walk_session import (
@@ -19,6 +20,7 @@ from gradiva.cli.walk_session import (
     idle_disturbances,
     opening,
     outcome_line,
+    plan_warnings,
     result_table,
 )
 from gradiva.common import Side
@@ -221,3 +223,15 @@ def test_the_bar_of_a_search_for_a_cause_says_how_many_walks_there_can_be_and_wh
     with _progress(text_console(), request, plan_from_start(request.setup, request.command)) as (_, search):
         search(2, 9, "with 75 N")
     assert shown == [(2, "looks for the cause, walk 3 of at most 9: with 75 N", 9)]
+
+
+def test_a_floor_too_slippery_for_the_plan_is_warned_of_before_the_joints(monkeypatch):
+    monkeypatch.setattr(walk_session, "joint_notes", lambda layers, plan: ["joints are slow"])
+    for friction, slips in ((0.05, True), (1.0, False)):
+        request = WalkOptions(robot="g1", settings=(f"simulation.ground.friction={friction}",)).request()
+        walk = SimpleNamespace(setup=request.setup, layers=None)
+        lines = plan_warnings(walk, plan_from_start(request.setup, request.command))
+        assert lines[-1] == "warning: joints are slow"
+        assert [line.split(":")[1] for line in lines[:-1]] == (
+            [" the simulated floor is more slippery than the plan takes"] if slips else []
+        )

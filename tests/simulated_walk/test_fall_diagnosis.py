@@ -265,11 +265,6 @@ def test_a_sole_that_rolls_and_sinks_under_load_is_named():
     assert text_of(log) == "; first sign: right sole sunk by 10 cm at 5.10 s, in double support"
 
 
-def test_a_sole_that_was_tilted_when_it_last_carried_load_is_no_sign():
-    log = walk_log(FALL, simulation__left_foot__tilt=lambda times: np.where(times < 5.0, 0.3, np.nan)[:, None])
-    assert text_of(log) == ""
-
-
 def test_a_turn_across_half_a_circle_is_none():
     def half_turn(times):
         return np.column_stack([0 * times, 0 * times, np.full_like(times, 2.0 * np.pi)])

@@ -12,14 +12,17 @@ from gradiva.setup import GccCompiler, Plant, cache_folder, load_setup
 from gradiva.simulated_walk import (
     check_footing,
     check_slope,
+    floor_note,
     footing_note,
     joint_notes,
     plan_from_start,
     planned_joints,
     response_note,
+    slippery_note,
     slope_note,
 )
-from gradiva.simulated_walk.footing import SlopeFooting, SoftFooting
+from gradiva.simulated_walk.fall_evidence import needed_friction
+from gradiva.simulated_walk.footing import SlopeFooting, SoftFooting, planned_friction
 from gradiva.simulation import slope_components
 from gradiva.walking import WalkingLayers
 
@@ -223,3 +226,46 @@ def test_joints_that_a_plan_bends_to_the_limits_of_their_positions_are_named():
     assert len(axes) == 15, "legs and torso"
     notes = joint_notes(layers, plan)
     assert [note for note in notes if "l_ankle_pitch, r_ankle_pitch to the limits of their positions" in note]
+
+
+WALK = VelocityCommand(0.19, duration=10.0)
+
+
+def floor(plant=None, **settings):
+    setup = load_setup("g1", {f"simulation.ground.{key}": value for key, value in settings.items()}, plant=plant)
+    return setup, plan_from_start(setup, WALK)
+
+
+def test_a_plan_needs_as_much_friction_as_its_pendulum_leans():
+    assert needed_friction(np.outer(np.linspace(0.0, 1.0, 101), [0.6, 0.8]) * 9.81) == pytest.approx(0.9)
+    setup, plan = floor()
+    references = [plan.at(time) for time in np.arange(plan.start_time, plan.start_time + 10.0, 0.02).tolist()]
+    lean = [np.linalg.norm(each.com_position[:2] - each.dcm.zmp_position) for each in references if each.is_walking]
+    height = setup.walking.planner.com_height
+    assert planned_friction(plan) == pytest.approx(np.percentile(lean, 90) / height, rel=0.05)
+    assert 0.11 < planned_friction(plan) < 0.14
+    standing = plan_from_start(setup, VelocityCommand(0.0, duration=1.0))
+    assert planned_friction(standing) <= planned_friction(plan)
+
+
+def test_a_floor_of_less_friction_than_the_plan_needs_is_warned_of_with_both():
+    """G1 slides by 130 mm and falls with 0.05, by 8 mm with 0.1, by 1 mm with 0.15."""
+    assert slippery_note(*floor()) is None
+    assert slippery_note(*floor(friction=0.15)) is None
+    note = slippery_note(*floor(friction=0.05))
+    assert note.startswith(
+        f"the simulated floor is more slippery than the plan takes: friction 0.05, the planned CoM needs"
+        f" {planned_friction(floor()[1]):.2f} "
+    )
+    assert "friction 0.2, drawn down to 0.05, the planned" in slippery_note(*floor(Plant.ROBOT, friction=0.2))
+    assert slippery_note(*floor(friction=0.05, kind="viscoelastic")) is None  # whose feet do not slide
+
+
+def test_a_note_on_the_floor_names_what_is_soft_and_what_is_slippery():
+    assert floor_note(*floor()) is None
+    soft = floor_note(*floor(contact_time=60.0))
+    assert soft.startswith("the simulated floor is softer than gains are made for: its time constant is 60 ms")
+    assert "simulation.ground.contact_time of up to 28 physics steps (of 1 ms) is a stiffer floor" in soft
+    both = floor_note(*floor(contact_time=60.0, friction=0.05))
+    assert both.startswith(soft)
+    assert "; the simulated floor is more slippery than the plan takes: friction 0.05" in both

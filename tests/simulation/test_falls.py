@@ -58,6 +58,9 @@ def test_a_loaded_foot_that_slides_is_measured_from_touch_down() -> None:
     for x in (0.0, 0.003, 0.001):
         meter.update(Side.LEFT, at(x, 4 / 3 * x), np.eye(3), 100.0)
     assert meter.largest_slip == pytest.approx(0.005)
+    assert meter.update(Side.LEFT, at(0.002), np.eye(3), 100.0) == pytest.approx(0.002)
+    assert np.isnan(meter.update(Side.LEFT, at(0.004), np.eye(3), 20.0))
+    assert meter.update(Side.LEFT, at(0.009), np.eye(3), 100.0) == 0.0
 
 
 def test_a_swinging_foot_does_not_slip() -> None:

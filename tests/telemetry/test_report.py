@@ -260,6 +260,13 @@ def test_a_run_without_log_is_refused_by_name(run):
 
 def test_the_badge_distinguishes_good_from_bad():
     assert "a push · another</p>" in heading({"pushes": ["a push", "another"]}, "run")
+    fell = {
+        "reason": "fell",
+        "diagnosis": {"advice": "slower"},
+        "floor_note": "the floor is <soft>",
+        "position_limits": "x",
+    }
+    assert '<p class="run">next: slower</p><p class="run">the floor is &lt;soft&gt;</p>' in heading(fell, "run")
     assert 'class="outcome good">walked' in heading({"outcome": "walked"}, "run")
     assert 'class="outcome bad">fell' in heading({"outcome": "fell"}, "run")
     assert 'class="outcome open">stopped' in heading({"outcome": "stopped"}, "run")

@@ -42,6 +42,7 @@ from gradiva.simulated_walk import (
     run_walk,
     save_walk,
     sibling_cause,
+    slippery_note,
     slope_note,
 )
 from gradiva.simulation import Bump, GroundKind, floor_rotation, ground_name
@@ -165,7 +166,7 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
     folder = create_run(request, Path(results.out))
     for line in opening(request, plan):
         console.print(line, markup=False, soft_wrap=True)
-    _warn(console, [f"warning: {note}" for note in joint_notes(walk.layers, plan)])
+    _warn(console, plan_warnings(walk, plan))
     _warn(console, [*filter(None, [little_margin]), *idle_settings(options.settings, request.setup)])
     _warn(console, idle_tables(map(Path, options.files), request.setup))
     with ExitStack() as stack:
@@ -429,6 +430,12 @@ def opening(request: WalkRequest, plan: WalkingPlan) -> list[str]:
     drives = setup.robot.drives_note if setup.plant is Plant.ROBOT else None
     notes = drives, footing_note(setup), response_note(setup), slope_note(setup)
     return [describe_command(request, plan), *(note for note in notes if note)]
+
+
+def plan_warnings(walk: SimulatedWalk, plan: WalkingPlan) -> list[str]:
+    """Return warnings of a floor that is too slippery for a plan and of joints that it overtaxes."""
+    notes = slippery_note(walk.setup, plan), *joint_notes(walk.layers, plan)
+    return [f"warning: {note}" for note in notes if note]
 
 
 def describe_command(request: WalkRequest, plan: WalkingPlan) -> str:

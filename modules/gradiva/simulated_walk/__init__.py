@@ -19,10 +19,12 @@ from gradiva.simulated_walk.fall_evidence import CauseKind
 from gradiva.simulated_walk.footing import (
     check_footing,
     check_slope,
+    floor_note,
     footing_note,
     joint_notes,
     planned_joints,
     response_note,
+    slippery_note,
     slope_note,
 )
 from gradiva.simulated_walk.known_causes import sibling_cause
@@ -106,6 +108,7 @@ __all__ = [
     "diagnose_walk",
     "final_pose",
     "finish_walk",
+    "floor_note",
     "footing_note",
     "healthy_bounds",
     "hopping",
@@ -128,6 +131,7 @@ __all__ = [
     "sibling_cause",
     "simulate",
     "simulate_gait",
+    "slippery_note",
     "slope_note",
     "stepping_stones",
     "true_com_errors",

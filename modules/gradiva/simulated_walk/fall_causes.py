@@ -30,6 +30,7 @@ from gradiva.simulated_walk.fall_evidence import (
     degrees,
     direction,
     leg_joints,
+    needed_friction,
     overloaded_joints,
     size_of,
     slope_of,
@@ -196,15 +197,15 @@ def _slip(evidence: FallEvidence) -> Cause | None:
     if np.count_nonzero(rows) < FEW:
         return None
     planned = walk.smooth_rate(log["com::velocity::desired"][:, :2])
-    needed = float(np.percentile(np.linalg.norm(planned[rows], axis=1) / GRAVITY, 90))
+    needed = needed_friction(planned[rows])
     leans = walk.force[rows, :2] / walk.force[rows, 2:]
     felt = float(np.percentile(np.linalg.norm(leans - np.median(leans, axis=0), axis=1), 90))
     if needed < _LEAST_GRIP or felt > _GRIP * needed:
         return None
-    text = f"the feet slipped: friction of about {felt:.2f} held them, the plan needs {needed:.2f}"
-    return Cause(
-        CauseKind.FRICTION, text, f"walk on a floor of more friction than the {needed:.2f} that the plan needs"
-    )
+    planned_friction = max(needed, evidence.planned_friction)  # it may have slipped before it was at full speed
+    text = f"the feet slipped: friction of about {felt:.2f} held them, the plan needs {planned_friction:.2f}"
+    advice = f"walk on a floor of more friction than the {planned_friction:.2f} that the plan needs"
+    return Cause(CauseKind.FRICTION, text, advice)
 
 
 def _weak_motor(evidence: FallEvidence) -> Cause | None:

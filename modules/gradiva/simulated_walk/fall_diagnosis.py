@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.common import GRAVITY, ControlMode, NDArray, Side
+from gradiva.common import GRAVITY, ControlMode, NDArray
 from gradiva.estimation import DeflectionSource
 from gradiva.robot_model import RobotDescription, ServoLaw
 from gradiva.setup import NoiseResponse, Plant, Setup, load_setup, noise_response
 from gradiva.setup.soft_floors import is_too_soft, stiffer_floor
-from gradiva.simulated_walk.commanded_end import commanded_speed
+from gradiva.simulated_walk.commanded_end import commanded_speed, plan_from_start
 from gradiva.simulated_walk.fall_causes import cause_not_found, find_cause, greatest_speed, moves
 from gradiva.simulated_walk.fall_evidence import (
     Cause,
@@ -24,13 +24,14 @@ from gradiva.simulated_walk.fall_evidence import (
     spares_joints,
     supporting_joints_at_limits,
 )
-from gradiva.simulated_walk.footing import response_note
+from gradiva.simulated_walk.first_sign import first_sign, onset_of, pushes_before
+from gradiva.simulated_walk.footing import planned_friction, response_note
 from gradiva.simulated_walk.known_causes import before_balance, known_push, known_speed
 from gradiva.simulated_walk.measured_walk import Mask, MeasuredWalk
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulated_walk.walk_score import deflection_errors, true_deflections
 from gradiva.simulation import FaultKind, GroundKind, Push
-from gradiva.telemetry import SignalLog, adapted_steps
+from gradiva.telemetry import SignalLog
 from gradiva.walking import Chatter, SafetyEvent, WalkingConfig
 
 _DEGREES = 180.0 / np.pi
@@ -41,14 +42,8 @@ _WRONG_DEFLECTION = (
 _WRONG_STIFFNESS = 0.1  # [-] of the truth
 _TOO_SOFT = 0.6  # [rad] TALOS walks with deflections of 0.42 and falls with 0.8
 _TOO_SOFT_BY_SERVOS = 0.07  # [rad] the same by position and velocity control, which do not level them: 0.053, 0.089
-_TILTED_SOLE = np.radians(8.0)  # [rad] soles of walks that do not fall tilt by up to 6°
-_RECENT = 2.0  # [s] for so long a push is suspected of what goes wrong after it
-_OFF_BALANCE = "DCM error", "CoM error"  # healthy walks leave the bounds of others for moments
 _STIFFER = "a larger --flexibility: TALOS walks from 200 N·m/rad on, with 24°"
-_SLOW_RISE = 0.1  # [s] for which an error grew from half of its bound on: worth a word
-_TAIL = 5  # [ticks] at the end of the log, in any of which a departed quantity is still outside
 _PLAN_SAMPLE = 0.1  # [s] at which the rest of the plan is looked at
-_RETURN = 0.3  # [s] for so long a quantity has to be inside its bound to have come back; a push lets it dip for 0.1 s
 
 
 _LIKE_OSCILLATION = (*_LIKE_BENDING, CauseKind.SPEED, CauseKind.FRICTION)
@@ -76,47 +71,8 @@ _HEALTHY_IDEAL = HealthyChatter(0.003, 1e-4)  # loops with 6 dB of margin: at mo
 _HEALTHY = HealthyChatter(0.012, 6e-4)  # the same with noise, friction and play: at most 0.009 of the true load
 
 _FAR_BEYOND = 3.0  # [-] times these; loops without margin: from 12 on
-HEALTHY_ERRORS = {"dcm": 0.06, "zmp": 0.08, "com": 0.04, "foot": 0.04}
-"""Distance from the reference, [m], below which healthy walks stay."""
 CauseSearch = Callable[[float], Cause | None]
-"""From the time of the first sign, [s], to the cause."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WatchedQuantity:
-    """A quantity that stays small while the robot walks well.
-
-    Attributes:
-        name: In the report.
-        values: Its size over the log, shape (T,).
-        bound: What healthy walks stay below.
-        unit: In which it is written, with the space before it.
-        scale: From the values to that unit.
-    """
-
-    name: str
-    values: NDArray
-    bound: float
-    unit: str
-    scale: float
-
-    def rise(self, row: int) -> int:
-        """Return the row from which on the quantity was beyond half of its bound up to ``row``."""
-        below = np.flatnonzero(self.values[: row + 1] <= 0.5 * self.bound)
-        return int(below[-1]) + 1 if len(below) else 0
-
-    def departure(self, times: NDArray) -> int | None:
-        """Return the row at which the quantity left its bound for good; None when it did not.
-
-        Args:
-            times: Of the rows, [s], shape (T,); a stay inside the bound that is shorter than `_RETURN` is no return.
-        """
-        outside = np.flatnonzero(self.values > self.bound)
-        if not len(outside) or outside[-1] < len(self.values) - _TAIL:
-            return None
-        back_for = times[outside[1:]] - times[outside[:-1]]
-        returns = np.flatnonzero(back_for > _RETURN)
-        return int(outside[returns[-1] + 1] if len(returns) else outside[0])
+"""From the time of the first sign other than a slip, [s], to the cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,22 +118,25 @@ class Diagnosis:
 
 
 def diagnose(
-    log: SignalLog, pushes: Sequence[Push] = (), end: float = math.inf, causes: CauseSearch | None = None
+    log: SignalLog,
+    pushes: Sequence[Push] = (),
+    end: float = math.inf,
+    causes: CauseSearch | None = None,
+    robot: RobotDescription | None = None,
 ) -> Diagnosis:
     """Return why a walk ended badly.
 
     The first sign is, of the quantities that are outside the bounds of a healthy walk at the end, the one that left
-    first and did not come back.
+    first and did not come back (``first_sign.py``).
 
     Args:
         log: Of the walk.
         pushes: That were to come.
         end: When the walk ended, [s].
         causes: Looks for the cause, given when the first sign was; None: it is not looked for.
+        robot: By whose mass and soles slips are known; None: they are not looked at.
     """
-    row, sign = _first_sign(log)
-    time = None if row is None else float(log.times[row])
-    onset = end if time is None else time
+    (time, sign), onset = first_sign(log, robot), onset_of(log, end)
     return Diagnosis(sign, time, causes(onset) if causes else None, pushes_before(log, pushes, onset))
 
 
@@ -210,24 +169,13 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
         limited = limited_joints(walk, onset) if oscillating or found.kind is None else None
         return advised(limited or oscillating or bending or found, response_note(walk.setup))
 
-    diagnosis = diagnose(log, walk.acted_pushes, walk.time, cause)
+    diagnosis = diagnose(log, walk.acted_pushes, walk.time, cause, walk.setup.robot)
     if diagnosis.first_sign_time is None:
         diagnosis = replace(diagnosis, pushes=pushes_before(log, walk.acted_pushes, stop))
     if measured is None or diagnosis.cause is None:
         return diagnosis
-    onset = walk.time if diagnosis.first_sign_time is None else diagnosis.first_sign_time
-    found = find_cause(_evidence_of(walk, measured, onset))
+    found = find_cause(_evidence_of(walk, measured, onset_of(log, walk.time)))
     return replace(diagnosis, measured=None if found is None else found.kind)
-
-
-def pushes_before(log: SignalLog, pushes: Sequence[Push], onset: float) -> tuple[Push, ...]:
-    """Return the pushes that began before a time [s] and from which DCM and CoM had not recovered for 2 s."""
-    watched = [each for each in _watched(log) if each.name in _OFF_BALANCE] if len(log) else []
-    outside = np.any([each.values > each.bound for each in watched], axis=0) if watched else np.zeros(0, dtype=bool)
-    begin = onset
-    for time in log.times[: len(outside)][outside][::-1]:
-        begin = float(time) if begin - _RECENT <= time < begin else begin
-    return tuple(push for push in pushes if push.start <= onset and begin <= push.end + _RECENT)
 
 
 def _measured(walk: SimulatedWalk) -> MeasuredWalk | None:
@@ -259,7 +207,7 @@ def diagnose_recording(
         evidence = _evidence(setup, log, measured, onset, velocity_limits, events)
         return find_cause(evidence) or (cause_not_found(evidence) if onset < end else None)
 
-    diagnosis = diagnose(log, end=end, causes=cause)
+    diagnosis = diagnose(log, end=end, causes=cause, robot=setup.robot)
     return replace(diagnosis, measured=None if diagnosis.cause is None else diagnosis.cause.kind)
 
 
@@ -267,7 +215,8 @@ def _evidence_of(walk: SimulatedWalk, measured: MeasuredWalk, onset: float) -> F
     limits, events = walk.layers.joint_bounds.velocities, walk.controller.safety_events
     asked = None if walk.command is None else commanded_speed(walk.command, walk.setup.walking.planner)
     evidence = _evidence(walk.setup, walk.recorder.log, measured, onset, limits, events)
-    return replace(evidence, speed_ahead=_speed_ahead(walk), asked_speed=asked)
+    friction = 0.0 if walk.command is None else planned_friction(plan_from_start(walk.setup, walk.command))
+    return replace(evidence, speed_ahead=_speed_ahead(walk), asked_speed=asked, planned_friction=friction)
 
 
 def _evidence(
@@ -526,74 +475,3 @@ def _speed_ahead(walk: SimulatedWalk) -> float:
     times = np.arange(walk.time, plan.end_time, _PLAN_SAMPLE)
     path = np.array([plan.at(time).com_position for time in times])
     return greatest_speed(times, path, moves(walk.recorder.log))
-
-
-def _first_sign(log: SignalLog) -> tuple[int | None, str]:
-    """Return the row of the log at which something left its bounds, and what; nothing where nothing did."""
-    watched = _watched(log) if len(log) else []
-    departures = [(row, quantity) for quantity in watched if (row := quantity.departure(log.times)) is not None]
-    if not departures:
-        return None, ""
-    row, first = min(departures, key=lambda departure: departure[0])
-    value, before = (first.scale * first.values[each] for each in (row, first.rise(row)))
-    text = f"{first.name} {value:.0f}{first.unit} at {log.times[row]:.2f} s"
-    if log.times[row] - log.times[first.rise(row)] >= _SLOW_RISE:
-        text += f" ({before:.0f}{first.unit} at {log.times[first.rise(row)]:.2f} s)"
-    return row, f"{text}, {_phase(log, row)}{_step_before(log, float(log.times[row]))}"
-
-
-def _step_before(log: SignalLog, time: float) -> str:
-    """Return in words the last step that was adapted and lifted off shortly before a time [s]; empty where none did.
-
-    It restarts the references where the robot is, so that errors leave their bounds for good later than it is moved.
-    """
-    steps = [step for step in adapted_steps(log) if time - _RECENT < step.nominal.time and step.changed < time]
-    if not steps:
-        return ""
-    lifted, changed = steps[-1].nominal.time, steps[-1].changed
-    return f" (earlier, at {changed:.2f} s, step adaptation changed the step that lifted off at {lifted:.2f} s)"
-
-
-def _watched(log: SignalLog) -> list[WatchedQuantity]:
-    quantities = [
-        WatchedQuantity("DCM error", _gap(log, "dcm::position"), HEALTHY_ERRORS["dcm"], " cm", 100.0),
-        WatchedQuantity("ZMP error", _gap(log, "zmp"), HEALTHY_ERRORS["zmp"], " cm", 100.0),
-        WatchedQuantity("CoM error", _gap(log, "com::position"), HEALTHY_ERRORS["com"], " cm", 100.0),
-    ]
-    for side in Side:
-        path, turn = _gap(log, f"{side}_foot::position", 2), _foot_turn(log, side)
-        quantities += [
-            WatchedQuantity(f"{side} foot off its path by", path, HEALTHY_ERRORS["foot"], " cm", 100.0),
-            WatchedQuantity(f"{side} foot turned by", turn, np.radians(6.0), "°", _DEGREES),
-            *_watched_of_sole(log, side),
-        ]
-    return quantities
-
-
-def _watched_of_sole(log: SignalLog, side: Side) -> list[WatchedQuantity]:
-    """Return how a sole that carries load stands in the ground; nothing where it is not logged."""
-    tilt, sinkage = (f"simulation::{side}_foot::{quantity}" for quantity in ("tilt", "sinkage"))
-    if tilt not in log:
-        return []
-    return [
-        WatchedQuantity(f"{side} sole tilted by", log[tilt][:, 0], _TILTED_SOLE, "°", _DEGREES),
-        WatchedQuantity(f"{side} sole sunk by", log[sinkage][:, 0], 0.10, " cm", 100.0),
-    ]
-
-
-def _phase(log: SignalLog, row: int) -> str:
-    if log["walking::is_double_support"][row, 0] > 0.5:
-        return "in double support"
-    stance = Side.LEFT if log["stance_foot::is_left"][row, 0] > 0.5 else Side.RIGHT
-    return f"while the {stance} foot carried the robot"
-
-
-def _gap(log: SignalLog, quantity: str, axes: int = 3) -> NDArray:
-    """Return the distance of the first axes of a quantity from its reference."""
-    gap = log[f"{quantity}::measured"] - log[f"{quantity}::desired"]
-    return np.linalg.norm(gap[:, :axes], axis=1)
-
-
-def _foot_turn(log: SignalLog, side: Side) -> NDArray:
-    turn = log[f"{side}_foot::orientation::measured"][:, 2] - log[f"{side}_foot::orientation::desired"][:, 2]
-    return np.abs(np.arctan2(np.sin(turn), np.cos(turn)))

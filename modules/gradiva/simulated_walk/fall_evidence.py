@@ -102,12 +102,13 @@ class FallEvidence:
     Attributes:
         walk: What was measured, standing before the walk included; at least one row.
         log: Of the ticks in which the robot balanced.
-        onset: When the first quantity left its healthy range, [s]; the end of the walk where none did.
+        onset: When the first quantity but a slip left its healthy range, [s]; the end of the walk where none did.
         velocity_limits: Of the joints, [rad/s], shape (n,).
         max_speed: That the robot is known to walk, [m/s].
         events: Of the safety supervisor.
         speed_ahead: Greatest speed over two steps in what was still planned at the end, [m/s].
         asked_speed: Commanded speed, which no step that catches a push changes, [m/s]; None where it is not known.
+        planned_friction: That the plan from the start needs, [-]; zero where it is not known.
         servo_lag: Of joints behind references of constant speed, one tick for the measurement left out, as far as no
             feed-forward undoes it, [s], shape (n,).
         stepping: What step adaptation may change; of the advice alone, like the next.
@@ -126,6 +127,7 @@ class FallEvidence:
     events: Sequence[SafetyEvent] = ()
     speed_ahead: float = 0.0
     asked_speed: float | None = None
+    planned_friction: float = 0.0
     servo_lag: NDArray | float = 0.0
     stepping: SteppingMode = SteppingMode.OFF
     models_soft_ground: bool = False
@@ -281,6 +283,17 @@ def _acceleration_of(rest: MeasuredWalk) -> NDArray:
         return np.zeros(2)
     acceleration: NDArray = np.polyfit(rest.times, rest.com_velocity[:, :2], 1)[0] / GRAVITY
     return acceleration
+
+
+def needed_friction(accelerations: NDArray) -> float:
+    r"""Return the friction that nine tenths of a planned walk need, [-]: :math:`|\ddot x| / g = |x - z| / h`.
+
+    The pendulum's CoM x has the height h above the ground and the ZMP z. What swinging legs and balance add is not in.
+
+    Args:
+        accelerations: Of the planned CoM while it walks, [m/s²], shape (T, 2).
+    """
+    return float(np.percentile(np.linalg.norm(accelerations, axis=1) / GRAVITY, 90))
 
 
 def size_of(vector: NDArray) -> float:

@@ -1,4 +1,4 @@
-"""Checks before a walk: can the robot stand on its slope or soft ground, can its joints follow the plan?"""
+"""Checks before a walk: can the robot stand on its slope or soft ground, can floor and joints follow the plan?"""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from gradiva.common import ConfigError, ControlMode, NDArray, NoSolutionFound, S
 from gradiva.contacts import static_sinkage
 from gradiva.planner import WalkingPlan
 from gradiva.setup import Setup
+from gradiva.setup.soft_floors import is_too_soft, soft_floor_note, stiffer_floor
 from gradiva.simplified_model import BalanceReference
-from gradiva.simulated_walk.fall_evidence import spares_joints
+from gradiva.simulated_walk.fall_evidence import FEW, needed_friction, spares_joints
 from gradiva.simulation import GroundKind
 from gradiva.walking import WalkingLayers
 from gradiva.whole_body import integrate
@@ -302,6 +303,42 @@ def _numbers(footing: SlopeFooting, setup: Setup) -> str:
         f"{text}; {control} control has been seen to walk up to {ahead} ahead or back and {aside} to the sides"
         f" ({_WALKED[control]} in robots/{setup.robot.name}/robot.toml)"
     )
+
+
+# -- soft and slippery floors ------------------------------------------------------------------------------------------
+
+_FLOOR_LOOK = 10.0  # [s] of a plan: its start and many steps at full speed
+_SAMPLE = 0.02  # [s]
+
+
+def floor_note(setup: Setup, plan: WalkingPlan) -> str | None:
+    """Return one line on a simulated floor that is softer or more slippery than gains and plan take; None otherwise."""
+    soft = f"{soft_floor_note(setup)}; {setup.with_files(stiffer_floor(setup))}" if is_too_soft(setup) else None
+    return "; ".join(filter(None, (soft, slippery_note(setup, plan)))) or None
+
+
+def slippery_note(setup: Setup, plan: WalkingPlan) -> str | None:
+    """Return one line on a rigid floor of less friction than a plan needs; None where it has enough."""
+    floor, drawn = setup.simulation.ground, setup.simulation.model_errors.floor_friction
+    needed = planned_friction(plan)
+    if floor.kind != GroundKind.RIGID or floor.friction - drawn >= needed:
+        return None
+    has = f"{floor.friction:.2g}" + f", drawn down to {floor.friction - drawn:.2g}" * (drawn > 0.0)
+    return (
+        f"the simulated floor is more slippery than the plan takes: friction {has}, the planned CoM needs {needed:.2f}"
+        " (nine tenths of its horizontal acceleration over gravity are below that): the feet may slip"
+    )
+
+
+def planned_friction(plan: WalkingPlan) -> float:
+    """Return the friction that a plan needs in its first ten seconds, see `needed_friction`; zero where it stands."""
+    times = np.arange(plan.start_time, min(plan.end_time, plan.start_time + _FLOOR_LOOK), _SAMPLE)
+    references = [plan.at(time) for time in times.tolist()]
+    walks = np.array([reference.is_walking for reference in references], dtype=bool)
+    if np.count_nonzero(walks) < FEW:
+        return 0.0
+    velocities = np.array([reference.com_velocity[:2] for reference in references])
+    return needed_friction(np.gradient(velocities, times, axis=0)[walks])
 
 
 # -- joint speeds ------------------------------------------------------------------------------------------------------

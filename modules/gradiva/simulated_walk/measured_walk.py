@@ -61,7 +61,7 @@ class MeasuredWalk:
             com_velocity=log["com::velocity::measured"],
             zmp_position=log["zmp::measured"],
             carries={Side.LEFT: is_single & is_left, Side.RIGHT: is_single & ~is_left},
-            foot_rotations={side: _rotations(log[f"{side}_foot::orientation::measured"]) for side in Side},
+            foot_rotations={side: rotations_of(log[f"{side}_foot::orientation::measured"]) for side in Side},
             foot_wrenches={
                 side: np.hstack([log[f"{side}_foot::{part}::measured"] for part in ("linear_force", "angular_torque")])
                 for side in Side
@@ -214,7 +214,7 @@ class MeasuredWalk:
         return max(1, round(_SMOOTHING / period))
 
 
-def _rotations(roll_pitch_yaw: NDArray) -> NDArray:
+def rotations_of(roll_pitch_yaw: NDArray) -> NDArray:
     """Return rotation matrices, shape (T, 3, 3), as ``so3.roll_pitch_yaw`` takes them apart."""
     (cr, cp, cy), (sr, sp, sy) = np.cos(roll_pitch_yaw.T), np.sin(roll_pitch_yaw.T)
     rows = [

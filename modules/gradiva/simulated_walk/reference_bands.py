@@ -16,7 +16,7 @@ from typing import Any
 from gradiva.common import ConfigError
 from gradiva.planner import Command, VelocityCommand
 from gradiva.setup import Setup, data_folder, robot_folder
-from gradiva.simulated_walk.fall_diagnosis import HEALTHY_ERRORS
+from gradiva.simulated_walk.first_sign import HEALTHY_ERRORS
 from gradiva.simulation import GroundKind
 from gradiva.telemetry import KEY_FIGURES, TRACKING_FIGURES
 

@@ -41,6 +41,7 @@ from gradiva.simulated_walk.commanded_end import (
 )
 from gradiva.simulated_walk.fall_diagnosis import LOOP_TABLES, Diagnosis, chatter_table, diagnose_walk, names_loop
 from gradiva.simulated_walk.fall_evidence import Cause, at_limits_in_words, supporting_joints_at_limits
+from gradiva.simulated_walk.footing import floor_note
 from gradiva.simulated_walk.known_causes import BadEnd, KnownWalk
 from gradiva.simulated_walk.live_view import LiveView
 from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
@@ -363,15 +364,17 @@ def _save_result(outcome: WalkOutcome, folder: RunFolder) -> list[str]:
 
 def _result(request: WalkRequest, walk: SimulatedWalk, ending: _Ending, error: EndError, wall: float) -> dict[str, Any]:
     """The shape of ``result.json``: what was asked for, how it went, what it cost the controller."""
+    plan = plan_from_start(request.setup, request.command)
     return {
         **ending.as_table(request.setup),
         **_what_was_asked(request),
         "model": walk.model,
         "duration_s": walk.time,
-        **count_steps(walk, plan_from_start(request.setup, request.command)),
+        **count_steps(walk, plan),
         **_how_it_went(request, walk, error),
         "position_limits": _position_limits(walk, ending),
         "near_bounds": ending.near or None,
+        "floor_note": floor_note(request.setup, plan),
         "usual": usual_figures(request.setup, request.command, walk.layers.has_own_tasks),
         **_how_it_ran(walk),
         "real_time_factor": walk.time / wall,

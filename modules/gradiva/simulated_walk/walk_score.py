@@ -145,11 +145,16 @@ def _stepping(log: SignalLog, is_on: bool) -> dict[str, Any]:
 
 def _has_landed(log: SignalLog, step: AdaptedStep) -> bool:
     """Return whether the log goes on after the swing of a step, at whose end the robot did not fall."""
-    after = int(np.searchsorted(log.times, step.end, side="right"))
+    after = np.flatnonzero(log.times > step.end)[:1]
+    return bool(_is_upright(log, after).any())
+
+
+def _is_upright(log: SignalLog, rows: IntArray) -> BoolArray:
+    """Return in which of some rows the base tilts less than that of a robot that falls; all where it is not known."""
     orientation = "simulation::root_link::orientation"
-    if after >= len(log) or orientation not in log:
-        return after < len(log)
-    return bool(_tilt(log[orientation][after : after + 1])[0] < _FALLING)
+    return np.asarray(
+        _tilt(log[orientation][rows]) < _FALLING if orientation in log else np.ones(len(rows), dtype=bool)
+    )
 
 
 def steps_of(log: SignalLog) -> tuple[int, int]:
@@ -465,8 +470,9 @@ def walked_path(log: SignalLog, window: slice) -> WalkedPath:
 
     Its points lie in the middles of double supports, where both feet rest. From each of them to the next but one both
     feet have stepped, so that neither the body's sway nor the turn of a single foot about the middle is a way; a last
-    step that is left over counts alone, one that was not ended not at all. Two points are taken to lie on an arc, as
-    those of a unicycle do: of the chord c and the change of heading :math:`\Delta\psi` its length is
+    step that is left over counts alone, one that was not ended not at all, nor one that a robot ended as it fell. The
+    fastest stride is no slower than the walk, whose time begins later. Two points are taken to lie on an arc, as those
+    of a unicycle do: of the chord c and the change of heading :math:`\Delta\psi` its length is
 
     .. math:: s = c \, \frac{\Delta\psi / 2}{\sin(\Delta\psi / 2)}
 
@@ -475,13 +481,15 @@ def walked_path(log: SignalLog, window: slice) -> WalkedPath:
         window: The rows that count.
     """
     begins, ends, middles = _double_supports(log["walking::is_double_support"][window, 0] > 0.5)
-    positions, headings = _middle_of_feet(log, window, middles)
-    times = log.times[window][begins]
+    stands = _is_upright(log, np.arange(len(log))[window][middles])
+    positions, headings = _middle_of_feet(log, window, middles[stands])
+    times = log.times[window][begins[stands]]
     strides, steps = _arcs(positions, headings, 2), _arcs(positions, headings, 1)
     left_over = steps[-1:] if len(steps) % 2 else steps[:0]
-    speeds = strides / (times[2:] - times[:-2])
     stepping = float(times[-1] - log.times[window][ends[0]]) if len(times) > 1 else 0.0
-    return WalkedPath(float(strides[::2].sum() + left_over.sum()), float(np.max(speeds, initial=0.0)), stepping)
+    length = float(strides[::2].sum() + left_over.sum())
+    speeds = strides / (times[2:] - times[:-2])
+    return WalkedPath(length, float(np.max(speeds, initial=_mean_speed(length, stepping))), stepping)
 
 
 def middles_of_feet(log: SignalLog) -> NDArray:

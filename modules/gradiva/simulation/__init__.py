@@ -1,7 +1,7 @@
 """Simulated robots: a MuJoCo plant behind the interface of the real ones, and films of what they did."""
 
 from gradiva.simulation.body_probes import BodyProbes, Cut, InertialReading
-from gradiva.simulation.falls import Fall, FallConfig, SlipConfig
+from gradiva.simulation.falls import Fall, FallConfig, SlipConfig, SlipMeter
 from gradiva.simulation.faults import Fault, FaultKind
 from gradiva.simulation.ground import (
     GROUNDS,
@@ -75,6 +75,7 @@ __all__ = [
     "SimulatedState",
     "SimulationConfig",
     "SlipConfig",
+    "SlipMeter",
     "SoleBodies",
     "SoleBox",
     "Urdf",

@@ -96,12 +96,21 @@ class SlipMeter:
         self.largest_slip = 0.0
         self.largest_turn = 0.0
 
-    def update(self, side: Side, position: NDArray, rotation: NDArray, vertical_force: float) -> None:
-        """Take one sample of a sole: of the middle of its face, its rotation and its load (world; [m], [N])."""
+    def update(self, side: Side, position: NDArray, rotation: NDArray, vertical_force: float) -> float:
+        """Take one sample of a sole; return its slip since its touch-down, [m], NaN in the air.
+
+        Args:
+            side: Of the foot.
+            position: Of the middle of the sole's face (world), [m], shape (3,).
+            rotation: Of the sole, shape (3, 3).
+            vertical_force: Its load, [N].
+        """
         if not vertical_force > self._least_load:
             self._touch_down.pop(side, None)
-            return
+            return math.nan
         x, y, heading = float(position[0]), float(position[1]), so3.yaw(rotation)
         x0, y0, heading0 = self._touch_down.setdefault(side, (x, y, heading))
-        self.largest_slip = max(self.largest_slip, math.hypot(x - x0, y - y0))
+        slip = math.hypot(x - x0, y - y0)
+        self.largest_slip = max(self.largest_slip, slip)
         self.largest_turn = max(self.largest_turn, abs(so3.wrap_angle(heading - heading0)))
+        return slip

@@ -163,7 +163,7 @@ KEY_FIGURES = (
         for key, definition in (
             ("commanded", "What the command asks for, along the ground."),
             ("walking", "Distance over the time from the first lift-off to the last touch-down, ramps included."),
-            ("mean", "Distance over the time from the first weight shift until the robot stands."),
+            ("mean", "Distance over the time from the first weight shift until the robot stands, or falls."),
             ("peak", "That of the fastest stride."),
         )
     ),

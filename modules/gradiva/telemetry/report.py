@@ -80,14 +80,14 @@ def page(title: str, body: str, sheet: PlotSheet | None) -> str:
 
 
 def heading(result: Mapping[str, Any], run_name: str) -> str:
-    """Return the robot, the outcome with its reason and advice, an oscillation, the command and what was run."""
+    """Return the robot, the outcome with its reason and advice, warnings, the command and what was run."""
     settings = [f"{key} {result[key]}" for key in _SETTINGS if result.get(key) is not None]
     reason, robot = result.get("reason") or "", result.get("title") or result.get("robot") or "Walk"
     command = f"gradiva walk {result['command']}" if result.get("command") else ""
     advice = (result.get("diagnosis") or {}).get("advice")
     at_limits, oscillation = result.get("position_limits"), (result.get("chatter") or {}).get("text")
     pushes = " · ".join(str(push) for push in result.get("pushes") or [])
-    near = result.get("near_bounds")
+    near, floor = result.get("near_bounds"), result.get("floor_note")
     notes = near and f"near a bound: it {near}", further_steps(result), unusual_figures(result)
     return (
         f'<header><div class="line"><h1>{escape(str(robot))}</h1>'
@@ -95,7 +95,7 @@ def heading(result: Mapping[str, Any], run_name: str) -> str:
         f'<p class="reason">{escape(str(reason))}</p>'
         + "".join(
             f'<p class="run">{escape(line)}</p>'
-            for line in (advice and f"next: {advice}", at_limits, oscillation, *notes, command, pushes)
+            for line in (advice and f"next: {advice}", floor, at_limits, oscillation, *notes, command, pushes)
             if line
         )
         + f'<p class="run">{escape(" · ".join([*settings, run_name]))}</p></header>'
