@@ -19,6 +19,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of a shell's background
 
 os.environ["GRADIVA_DUMPS"] = "none"  # modules of tests keep no black box but where a test is about it
 os.environ["XDG_DATA_HOME"] = "/nowhere"  # no test depends on how healthy this user's robots are
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")  # empty where the tests run in one process
 ROBOTS = ("g1", "icub_v2_7", "icub_v3", "talos")
 ERGOCUB = pytest.param(
     "ergocub",
@@ -40,8 +41,23 @@ def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="also the tests that are marked as long")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Let every second worker go through the folders from their ends.
+
+    In a fresh checkout each then compiles one half of the tests, and finds the other one compiled.
+    """
+    report = yield
+    if int(WORKER.removeprefix("gw") or 0) % 2 and isinstance(collector, pytest.Directory):
+        report.result.reverse()
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Leave out what is marked as long, unless it is asked for by ``--long``, ``-m long`` or its own name."""
+    if WORKER:
+        items.sort(key=lambda item: item.path.parts)  # the same order for all of them
     if config.getoption("--long") or "long" in config.getoption("-m"):
         return
     named = tuple(argument for argument in config.args if "::" in argument)

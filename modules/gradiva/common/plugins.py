@@ -40,7 +40,13 @@ def installed_plugins(group: str) -> EntryPoints:
 
 @lru_cache
 def _entry_points(group: str, path: tuple[str, ...]) -> EntryPoints:
-    return entry_points(group=group)
+    points: EntryPoints = _all_entry_points(path).select(group=group)
+    return points
+
+
+@lru_cache
+def _all_entry_points(path: tuple[str, ...]) -> Any:
+    return entry_points()
 
 
 def plugin_names(group: str) -> list[str]:

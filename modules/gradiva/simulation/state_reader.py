@@ -129,6 +129,7 @@ class StateReader:
         """Find joints and sites; ``level_rotation`` is of the world in level axes, shape (3, 3)."""
         self._model = model
         self._data = mujoco.MjData(model)
+        self._placed: Snapshot | None = None
         self._level_rotation = level_rotation
         joints, flexible = description.joints, [joint.name for joint in description.flexible_joints]
         self.joint_positions = np.array([int(model.joint(name).qposadr[0]) for name in joints])
@@ -236,6 +237,10 @@ class StateReader:
         return forces, moment / load if load > 0.0 else np.full(2, np.nan)
 
     def _place(self, snapshot: Snapshot) -> None:
+        """Compute the kinematics of a snapshot; sensors and the truth of one step share it."""
+        if snapshot is self._placed:
+            return
+        self._placed = snapshot
         self._data.qpos[:] = snapshot.positions
         self._data.qvel[:] = snapshot.velocities
         mujoco.mj_kinematics(self._model, self._data)

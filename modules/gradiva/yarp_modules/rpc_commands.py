@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from gradiva.middleware import Element, Vocab32, yarp
-from gradiva.session import Reply
+
+if TYPE_CHECKING:  # the tools of networks and applications start without the whole walking controller
+    from gradiva.session import Reply
 
 FAREWELLS = ("quit", "exit", "bye")
 _BOOLEANS = (Vocab32(0), Vocab32(ord("1")))  # YARP's false and true

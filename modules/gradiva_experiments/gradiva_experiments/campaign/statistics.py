@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy  # its stats at their first use: half a second
 
 from gradiva.common import NDArray
 
@@ -26,7 +26,7 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
     """Return the 95 % interval of a rate after E. B. Wilson (1927); of no trials it is everything."""
     if trials == 0:
         return 0.0, 1.0
-    interval = stats.binomtest(successes, trials).proportion_ci(_CONFIDENCE, method="wilson")
+    interval = scipy.stats.binomtest(successes, trials).proportion_ci(_CONFIDENCE, method="wilson")
     return float(interval.low), float(interval.high)
 
 
@@ -56,7 +56,7 @@ def compare_rates(pairs: Sequence[tuple[bool, bool]]) -> PairedRates:
     only_first = sum(a and not b for a, b in pairs)
     only_second = sum(b and not a for a, b in pairs)
     differing = only_first + only_second
-    p_value = float(stats.binomtest(only_first, differing).pvalue) if differing else 1.0
+    p_value = float(scipy.stats.binomtest(only_first, differing).pvalue) if differing else 1.0
     first, second = sum(a for a, _ in pairs), sum(b for _, b in pairs)
     return PairedRates(len(pairs), first, second, only_first, only_second, p_value)
 
@@ -89,7 +89,7 @@ def compare_scores(pairs: Sequence[tuple[float, float]]) -> PairedScores:
     elif len(pairs) < _LEAST_PAIRS:
         p_value = math.nan
     else:
-        p_value = float(stats.wilcoxon(differences).pvalue)
+        p_value = float(scipy.stats.wilcoxon(differences).pvalue)
     before, after, change = (float(np.median(values)) for values in (first, second, differences))
     return PairedScores(len(pairs), before, after, change, p_value)
 
@@ -151,7 +151,7 @@ def explained_variance(values: NDArray, costs: NDArray) -> list[float]:
     """
     if len(values) < _ENOUGH_PER_TERM * (2 * values.shape[-1] + 1) or np.ptp(costs) == 0.0:
         return []
-    ranks = stats.rankdata(costs)
+    ranks = scipy.stats.rankdata(costs)
     terms = np.stack([values, values**2], axis=-1).reshape(len(values), -1)
     terms = terms - terms.mean(axis=0)
     weights = np.linalg.lstsq(terms, ranks - ranks.mean(), rcond=None)[0]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy  # its stats at their first use: half a second
 
 from gradiva.common import ConfigError, nearest_name
 from gradiva_experiments.campaign.campaign import REFUSED, CampaignResult, is_success, walk_cost
@@ -265,7 +265,7 @@ def inputs_that_matter(result: CampaignResult) -> dict[str, float]:
     """
     rows = list(filter(has_walked, result.rows))
     names = [name for name in result.inputs if name != SEED and _are_different_numbers(rows, name)]
-    values = np.array([rankdata([row[name] for row in rows]) / len(rows) for name in names]).T
+    values = np.array([scipy.stats.rankdata([row[name] for row in rows]) / len(rows) for name in names]).T
     costs = np.array([walk_cost(row) for row in rows])
     return dict(zip(names, explained_variance(values, costs), strict=False))
 

@@ -2,6 +2,8 @@
 
 Each has the methods that the table lists, refuses arguments that fit none of their forms by TypeError, and hands the
 call on. Objects that come back are wrapped again; a part of an object knows whose part it is.
+
+A tick of the modules makes thousands of calls: what depends on types alone is found once for each of them.
 """
 
 from __future__ import annotations
@@ -23,12 +25,14 @@ _PARTS = {"get", "find", "findGroup", "asList", "asDict", "tail", "addList", "ad
 _VECTORS = ("DVector", "IVector", "BVector", "PidVector")
 _RECORDS = ("Pid", "ContactStyle")  # have attributes
 _PLAIN = (bool, int, float, str)
+_UNCHANGED = frozenset((*_PLAIN, type(None)))  # types of results that are handed on as they are
 
 Manner = Callable[..., Any]
 _manners: dict[tuple[str, str], Manner] = {}
 _directed: dict[str, dict[str, Manner]] = {}
 _kinds: dict[str, type[Proxy]] = {}
 _by_pure: dict[type, type[Proxy]] = {}
+_directors: set[type] = set()  # classes of pureyarp whose objects know their proxy
 
 
 class Proxy:
@@ -37,11 +41,13 @@ class Proxy:
     _pure: type | None = None
 
     def __init__(self, *arguments: Any) -> None:
-        check_form(f"new_{type(self).__name__}", arguments, overloads_of(type(self), "__init__"))
+        if tuple(map(type, arguments)) not in _fitting(type(self)):
+            check_form(f"new_{type(self).__name__}", arguments, overloads_of(type(self), "__init__"))
+            _fitting(type(self)).add(tuple(map(type, arguments)))
         self._owner: weakref.ref[Proxy] | None = None
         if self._pure is None:
             raise AttributeError("No constructor defined - class is abstract")
-        kind = _director_kind(self)
+        kind = _director_kind(type(self))
         self.proxied = kind(*map(unwrapped, arguments))
         if kind is not self._pure:
             self.proxied.proxy = weakref.ref(self)
@@ -64,6 +70,7 @@ def names() -> dict[str, Any]:
     return {**constants, **functions, **_kinds}
 
 
+@cache
 def members(kind: str) -> dict[str, list[str] | None]:
     """Return the forms of a class's methods, with those of its bases."""
     listed = TABLE["classes"][kind]
@@ -79,18 +86,24 @@ def overloads_of(kind: type, method: str) -> list[str] | None:
 
 def wrapped(value: Any, root: Proxy | None = None) -> Any:
     """Return a result as the bindings give it."""
-    if value is None or type(value) in _PLAIN:
+    if type(value) in _UNCHANGED:
         return value
     if isinstance(value, _PLAIN):  # numbers that know their width
         return next(plain(value) for plain in (int, float, str) if isinstance(value, plain))
-    if (proxy := getattr(value, "proxy", None)) is not None:
-        return proxy()
-    kind = next((_by_pure[base] for base in type(value).__mro__ if base in _by_pure), None)
+    if type(value) in _directors:
+        return value.proxy()
+    kind = _kind_over(type(value))
     if kind is None:
         return value
     made = object.__new__(kind)
     made.proxied, made._owner = value, None if root is None else weakref.ref(root)
     return made
+
+
+@cache
+def _kind_over(pure: type) -> type[Proxy] | None:
+    """Return the class of the bindings over one of pureyarp, or over one of its bases."""
+    return next((_by_pure[base] for base in pure.__mro__ if base in _by_pure), None)
 
 
 def unwrapped(value: Any) -> Any:
@@ -103,6 +116,12 @@ def check_form(what: str, arguments: tuple[Any, ...], forms: list[str] | None) -
     if forms and not any(_fits(arguments, *_parameters(form)) for form in forms):
         kinds = ", ".join(type(argument).__name__ for argument in arguments)
         raise TypeError(f"Wrong number or type of arguments for overloaded function '{what}' ({kinds})")
+
+
+@cache
+def _fitting(kind: type) -> set[tuple[type, ...]]:
+    """Return the types of arguments of which a class was made already."""
+    return set()
 
 
 @cache
@@ -154,18 +173,28 @@ def _ancestors(kind: str) -> list[str]:
 
 
 def _static(kind: str, name: str, forms: list[str] | None, function: Manner) -> Callable[..., Any]:
+    fitting: set[tuple[type, ...]] = set()
+
     def call(*arguments: Any) -> Any:
-        check_form(f"{kind}_{name}", arguments, forms)
+        if (types := tuple(map(type, arguments))) not in fitting:
+            check_form(f"{kind}_{name}", arguments, forms)
+            fitting.add(types)
         return wrapped(function(*map(unwrapped, arguments)))
 
     return call
 
 
 def _method(kind: str, name: str, forms: list[str] | None, function: Manner) -> Callable[..., Any]:
+    fitting: set[tuple[type, ...]] = set()
+    makes_parts = name in _PARTS
+
     def call(self: Proxy, *arguments: Any) -> Any:
-        check_form(f"{kind}_{name}", arguments, forms)
-        root = _living_owner(self)
-        return wrapped(function(self.proxied, *map(unwrapped, arguments)), root if name in _PARTS else None)
+        if (types := tuple(map(type, arguments))) not in fitting:
+            check_form(f"{kind}_{name}", arguments, forms)
+            fitting.add(types)
+        root = self if self._owner is None else _living_owner(self)
+        result = function(self.proxied, *map(unwrapped, arguments)) if arguments else function(self.proxied)
+        return result if type(result) in _UNCHANGED else wrapped(result, root if makes_parts else None)
 
     return call
 
@@ -195,19 +224,22 @@ def _special(name: str) -> Callable[..., Any]:
     return call
 
 
-def _director_kind(proxy: Proxy) -> type:
+@cache
+def _director_kind(kind: type[Proxy]) -> type:
     """Return the class of pureyarp whose methods call those that a class of the suite overrides."""
-    pure = proxy._pure
+    pure = kind._pure
     assert pure is not None
-    name = next(each.__name__ for each in type(proxy).__mro__ if _kinds.get(each.__name__) is each)
+    name = next(each.__name__ for each in kind.__mro__ if _kinds.get(each.__name__) is each)
     overridden = {
         method: manner
         for method, manner in _directed.get(name, {}).items()
-        if getattr(type(proxy), method, None) is not getattr(_kinds[name], method, None)
+        if getattr(kind, method, None) is not getattr(_kinds[name], method, None)
     }
     if not overridden:
         return pure
-    return type(f"{name}Director", (pure,), {method: _directing(method, how) for method, how in overridden.items()})
+    made = type(f"{name}Director", (pure,), {method: _directing(method, how) for method, how in overridden.items()})
+    _directors.add(made)
+    return made
 
 
 def _directing(method: str, manner: Manner) -> Callable[..., Any]:
