@@ -230,7 +230,7 @@ def test_a_floor_too_slippery_for_the_plan_is_warned_of_before_the_joints(monkey
     for friction, slips in ((0.05, True), (1.0, False)):
         request = WalkOptions(robot="g1", settings=(f"simulation.ground.friction={friction}",)).request()
         walk = SimpleNamespace(setup=request.setup, layers=None)
-        lines = plan_warnings(walk, plan_from_start(request.setup, request.command))
+        lines = plan_warnings(walk, plan_from_start(request.setup, request.command), request.seed)
         assert lines[-1] == "warning: joints are slow"
         assert [line.split(":")[1] for line in lines[:-1]] == (
             [" the simulated floor is more slippery than the plan takes"] if slips else []

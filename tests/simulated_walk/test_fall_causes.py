@@ -428,6 +428,9 @@ def test_feet_that_feel_less_than_the_plan_needs_slip():
     assert cause_of(walk, log_of(walk)) is None
     cause = cause_of(walk, log_of(walk, sway=3.0 * SWAY))
     assert cause.text == "the feet slipped: friction of about 0.04 held them, the plan needs 0.12"
+    slower = cause_of(walk, log_of(walk, sway=3.0 * SWAY), planned_friction=0.2)
+    assert slower.text == "the feet slipped: friction of about 0.04 held them, the plan needs 0.20"
+    assert slower.next_step == "untried: walk on a floor of more friction than the 0.20 that the plan needs"
 
 
 @pytest.mark.parametrize(("tips", "slips"), [(3.4, False), (4.5, True)])

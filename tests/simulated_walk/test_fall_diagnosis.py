@@ -221,7 +221,9 @@ def test_a_push_that_acted_and_was_measured_is_one_push():
     assert str(Diagnosis("DCM error", 4.3, cause, tuple(pushes))).endswith(
         f"; first sign: DCM error; before it, {first}"
     )
-    assert str(Diagnosis("DCM error", 2.9, cause, tuple(pushes))).endswith(f"; first sign: DCM error; after {first}")
+    assert str(Diagnosis("DCM error", 2.9, cause, tuple(pushes))).endswith(
+        f"; first sign: DCM error; after it, {first}"
+    )
     smoothed = replace(measured, text="a push of about 87 N to the left at 3.99 s", begin=3.99)
     assert known_push(pushes, smoothed, "icub_v2_7").text.endswith("measured as about 87 N to the left at 4.00 s")
     tipping = replace(measured, begin=4.9)  # a foot that tips after the push

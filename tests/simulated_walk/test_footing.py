@@ -250,22 +250,33 @@ def test_a_plan_needs_as_much_friction_as_its_pendulum_leans():
 
 def test_a_floor_of_less_friction_than_the_plan_needs_is_warned_of_with_both():
     """G1 slides by 130 mm and falls with 0.05, by 8 mm with 0.1, by 1 mm with 0.15."""
-    assert slippery_note(*floor()) is None
-    assert slippery_note(*floor(friction=0.15)) is None
-    note = slippery_note(*floor(friction=0.05))
+    assert slippery_note(*floor(), 0) is None
+    assert slippery_note(*floor(friction=0.15), 0) is None
+    note = slippery_note(*floor(friction=0.05), 0)
     assert note.startswith(
         f"the simulated floor is more slippery than the plan takes: friction 0.05, the planned CoM needs"
         f" {planned_friction(floor()[1]):.2f} "
     )
-    assert "friction 0.2, drawn down to 0.05, the planned" in slippery_note(*floor(Plant.ROBOT, friction=0.2))
-    assert slippery_note(*floor(friction=0.05, kind="viscoelastic")) is None  # whose feet do not slide
+    assert slippery_note(*floor(friction=0.05, kind="viscoelastic"), 0) is None  # whose feet do not slide
+
+
+def test_the_friction_that_is_drawn_counts_and_a_slope_needs_more():
+    notes = [slippery_note(*floor(Plant.ROBOT, friction=0.1), seed) for seed in range(20)]
+    assert any(notes)
+    assert not all(notes)
+    assert all("drawn, 0.1 is set" in note for note in notes if note)
+    lowest = [slippery_note(*floor(Plant.ROBOT, friction=0.05), seed) or "" for seed in range(20)]
+    assert any("friction 0.01 (drawn, 0.05 is set), the planned" in note for note in lowest), "as low as floors get"
+    steep = slippery_note(*floor(friction=0.15, slope_forward=math.radians(5.0)), 0)
+    assert steep.endswith(", the slope 0.09 more: the feet may slip")
 
 
 def test_a_note_on_the_floor_names_what_is_soft_and_what_is_slippery():
-    assert floor_note(*floor()) is None
-    soft = floor_note(*floor(contact_time=60.0))
+    assert floor_note(*floor(), 0) is None
+    soft = floor_note(*floor(contact_time=60.0), 0)
     assert soft.startswith("the simulated floor is softer than gains are made for: its time constant is 60 ms")
+    assert "balance on one foot is unstable there" in soft
     assert "simulation.ground.contact_time of up to 28 physics steps (of 1 ms) is a stiffer floor" in soft
-    both = floor_note(*floor(contact_time=60.0, friction=0.05))
+    both = floor_note(*floor(contact_time=60.0, friction=0.05), 0)
     assert both.startswith(soft)
     assert "; the simulated floor is more slippery than the plan takes: friction 0.05" in both

@@ -1,5 +1,6 @@
 """The walking module against the simulator's ports, in lockstep."""
 
+import math
 import threading
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from gradiva.session import Figure, HealthRecord, Reply
 from gradiva.setup import load_robot
 from gradiva.telemetry import RunFolder
 from gradiva.walking import WalkingState
+from gradiva.yarp_modules import walking_module
 from gradiva.yarp_modules.gradiva_module import run_module
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.rpc_commands import is_ok, word
@@ -234,6 +236,31 @@ def test_commands_are_carried_out_when_the_robot_raises_in_lockstep():
     with pytest.raises(KeyError):
         module.wait_for_tick()
     assert served == ["commands"]
+
+
+def test_in_lockstep_a_late_sample_is_looked_for_less_often_and_the_last_one_is_found(monkeypatch):
+    now = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda pause: now.__setitem__(0, now[0] + pause))
+    monkeypatch.setattr(walking_module, "machine_time", clock)
+    looks = []
+
+    def awaited(comes):
+        now[0], module = 0.0, WalkingModule(ModuleOptions(robot="icub_v2_7", lockstep=True))
+        module._robot = SimpleNamespace(sample_time=lambda: looks.append(now[0]) or (1.0 if now[0] >= comes else 0.0))
+        module._samples.is_new(0.0)
+        looks.clear()
+        return module._has_new_sample(), now[0]
+
+    found, time = awaited(0.01)
+    assert found
+    assert 0.01 <= time <= 0.0105 + 1e-9, "half a millisecond at most"
+    found, time = awaited(0.499)
+    assert found
+    assert time == pytest.approx(0.5)
+    found, time = awaited(math.inf)
+    assert not found
+    assert time == pytest.approx(0.5)
+    assert len(looks) < 250
 
 
 def test_a_robot_whose_last_exercise_was_red_is_prepared_only_anyway(tmp_path, monkeypatch):

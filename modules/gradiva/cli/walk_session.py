@@ -166,7 +166,7 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
     folder = create_run(request, Path(results.out))
     for line in opening(request, plan):
         console.print(line, markup=False, soft_wrap=True)
-    _warn(console, plan_warnings(walk, plan))
+    _warn(console, plan_warnings(walk, plan, request.seed))
     _warn(console, [*filter(None, [little_margin]), *idle_settings(options.settings, request.setup)])
     _warn(console, idle_tables(map(Path, options.files), request.setup))
     with ExitStack() as stack:
@@ -432,9 +432,9 @@ def opening(request: WalkRequest, plan: WalkingPlan) -> list[str]:
     return [describe_command(request, plan), *(note for note in notes if note)]
 
 
-def plan_warnings(walk: SimulatedWalk, plan: WalkingPlan) -> list[str]:
+def plan_warnings(walk: SimulatedWalk, plan: WalkingPlan, seed: int) -> list[str]:
     """Return warnings of a floor that is too slippery for a plan and of joints that it overtaxes."""
-    notes = slippery_note(walk.setup, plan), *joint_notes(walk.layers, plan)
+    notes = slippery_note(walk.setup, plan, seed), *joint_notes(walk.layers, plan)
     return [f"warning: {note}" for note in notes if note]
 
 

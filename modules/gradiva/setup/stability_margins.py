@@ -419,14 +419,19 @@ def check_margins(setup: Setup, announce: Callable[[str], None] = print_line) ->
     Raises:
         ConfigError: The robot would oscillate: the gain margin is zero or less, and there is no dry friction.
     """
-    margins, unknown = None, ""
-    if has_wrench_loop(setup):
-        try:
-            margins = stability_margins(setup)
-        except (ModelError, np.linalg.LinAlgError) as error:
-            unknown = f"stability margins are not known: {error}"
+    margins, unknown = known_margins(setup)
     narrow = "" if margins is None or margins.margins.is_wide else _narrow_margins(setup, margins, announce)
-    return "; ".join(filter(None, (unknown, narrow, _soft_floor(setup, margins))))
+    return "; ".join(filter(None, (unknown, narrow, soft_floor_warning(setup, margins))))
+
+
+def known_margins(setup: Setup) -> tuple[StabilityMargins | None, str]:
+    """Return the margins, and why they are not known, if so; None without a word where no loop has any."""
+    if not has_wrench_loop(setup):
+        return None, ""
+    try:
+        return stability_margins(setup), ""
+    except (ModelError, np.linalg.LinAlgError) as error:
+        return None, f"stability margins are not known: {error}"
 
 
 def _narrow_margins(setup: Setup, margins: StabilityMargins, announce: Callable[[str], None]) -> str:
@@ -440,7 +445,7 @@ def _narrow_margins(setup: Setup, margins: StabilityMargins, announce: Callable[
     raise ConfigError(f"the robot would oscillate: {text}", [key])
 
 
-def _soft_floor(setup: Setup, margins: StabilityMargins | None) -> str:
+def soft_floor_warning(setup: Setup, margins: StabilityMargins | None) -> str:
     """Return a warning about a simulated floor on which M_s of balance is too large, or that no gains are made for."""
     if is_too_soft(setup):
         balance = "" if margins is None else margins.balance_in_words

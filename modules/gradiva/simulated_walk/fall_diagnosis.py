@@ -85,6 +85,7 @@ class Diagnosis:
         cause: Inferred from the measurements; None where they name none.
         pushes: That acted in simulation before, and from which the robot had not recovered.
         measured: Cause by the measurements alone, as on a robot; None where they name none.
+        onset: Up to when causes are looked for, [s]: the first sign other than a slip, or the end.
     """
 
     first_sign: str
@@ -92,6 +93,7 @@ class Diagnosis:
     cause: Cause | None
     pushes: tuple[Push, ...]
     measured: CauseKind | None = None
+    onset: float = math.inf
 
     def __str__(self) -> str:
         """Return what follows the reason of the outcome; nothing where nothing is known."""
@@ -100,9 +102,10 @@ class Diagnosis:
         return cause + sign + "".join(self._in_words(push) for push in self.pushes if str(push) not in cause)
 
     def _in_words(self, push: Push) -> str:
-        """Return a push with its place: before the first sign, or after it, as before an end without one."""
-        is_before = self.first_sign_time is not None and push.start <= self.first_sign_time
-        return f"; {'before it,' if is_before else 'after'} a {push}"
+        """Return a push with its place: before the first sign or after it, which is no cause; or before the end."""
+        if self.first_sign_time is None:
+            return f"; after a {push}"
+        return f"; {'before' if push.start <= self.first_sign_time else 'after'} it, a {push}"
 
     def as_table(self) -> dict[str, Any]:
         """Return the diagnosis as it stands in ``result.json``."""
@@ -137,7 +140,7 @@ def diagnose(
         robot: By whose mass and soles slips are known; None: they are not looked at.
     """
     (time, sign), onset = first_sign(log, robot), onset_of(log, end)
-    return Diagnosis(sign, time, causes(onset) if causes else None, pushes_before(log, pushes, onset))
+    return Diagnosis(sign, time, causes(onset) if causes else None, pushes_before(log, pushes, onset), onset=onset)
 
 
 def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
@@ -170,11 +173,11 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
         return advised(limited or oscillating or bending or found, response_note(walk.setup))
 
     diagnosis = diagnose(log, walk.acted_pushes, walk.time, cause, walk.setup.robot)
-    if diagnosis.first_sign_time is None:
+    if diagnosis.onset >= walk.time:
         diagnosis = replace(diagnosis, pushes=pushes_before(log, walk.acted_pushes, stop))
     if measured is None or diagnosis.cause is None:
         return diagnosis
-    found = find_cause(_evidence_of(walk, measured, onset_of(log, walk.time)))
+    found = find_cause(_evidence_of(walk, measured, diagnosis.onset))
     return replace(diagnosis, measured=None if found is None else found.kind)
 
 

@@ -26,7 +26,6 @@ _OFF_BALANCE = "DCM error", "CoM error"  # healthy walks leave the bounds of oth
 _SLOW_RISE = 0.1  # [s] for which an error grew from half of its bound on: worth a word
 _TAIL = 5  # [ticks] at the end of the log, in any of which a departed quantity is still outside
 _RETURN = 0.3  # [s] for so long a quantity has to be inside its bound to have come back; a push lets it dip for 0.1 s
-_MEASURED_SLIP = 0.03  # [m] of two soles against each other; encoders of the plant `robot` make 0.012
 _LOADED = 0.1  # [-] of the weight, on a foot that stands
 
 _POSITION = "simulation::{}_foot::position"
@@ -59,8 +58,8 @@ class WatchedQuantity:
 
     def rise(self, row: int) -> int:
         """Return the row from which on the quantity was beyond half of its bound up to ``row``."""
-        below = np.flatnonzero(self.values[: row + 1] <= 0.5 * self.bound)
-        return int(below[-1]) + 1 if len(below) else 0
+        within = ~(_last_known(self.values[: row + 1]) > 0.5 * self.bound)
+        return int(np.flatnonzero(within)[-1]) + 1 if within.any() else 0
 
     @property
     def outside(self) -> IntArray:
@@ -83,7 +82,7 @@ class WatchedQuantity:
         needed = np.full(len(outside), self.settles)
         if self.settles == _RETURN:
             needed[-1] = times[-1] - times[-min(_TAIL, len(times))]
-        for begin, end in restarts:
+        for begin, end in restarts if self.settles_anew > self.settles else ():
             needed[(begin <= back) & (left <= end)] = self.settles_anew
         returns = np.flatnonzero(back - left > needed)
         rows = outside[returns[-1] + 1 :] if len(returns) else outside
@@ -174,48 +173,66 @@ def _watched(log: SignalLog) -> list[WatchedQuantity]:
 
 
 def _watched_slip(log: SignalLog, robot: RobotDescription) -> list[WatchedQuantity]:
-    """Return the slip of either sole, named after the one that slips first; it begins anew with each step."""
-    slips = sole_slips(log, robot)
-    values = np.nan_to_num(np.fmax(slips[Side.LEFT], slips[Side.RIGHT]))
-    bound = SLIP_TOLERANCE if _POSITION.format(Side.LEFT) in log else _MEASURED_SLIP
-    slip = WatchedQuantity("", values, bound, " cm", 100.0, _RECENT, _RECENT)
-    if not len(slip.outside):
-        return []
+    """Return the slip of either sole, named after the one that slips first; it begins anew with each step.
+
+    It is the simulator's truth where that is logged, else what a robot measures.
+    """
+    is_true = _POSITION.format(Side.LEFT) in log
+    slips = sole_slips(log, robot) if is_true else {None: measured_slip(log, robot)}
+    values = np.max([np.nan_to_num(each) for each in slips.values()], axis=0)
+    name = "soles slipped against each other by"
+    slip = WatchedQuantity(name, values, SLIP_TOLERANCE, " mm", 1000.0, _RECENT, _RECENT)
+    if not len(slip.outside) or not is_true:
+        return [slip]
     departed = slip.departure(log.times)
     row = slip.outside[0] if departed is None else departed
-    side = max(Side, key=lambda each: float(np.nan_to_num(slips[each][row])))
+    side = max(slips, key=lambda each: float(np.nan_to_num(slips[each][row])))
     return [replace(slip, name=f"{side} foot slipped by")]
 
 
 def sole_slips(log: SignalLog, robot: RobotDescription) -> dict[Side, NDArray]:
     """Return for each foot how far its sole has slipped since its touch-down, [m], shape (T,); NaN in the air.
 
-    It is the simulator's truth where that is logged. A robot measures how far two soles on the ground move against each
-    other: the one that it takes to stand still may be the one that slips.
+    By the simulator's truth, of a foot that the plan has on the ground: one that scuffs as it swings does not slip.
     """
-    return {side: _slips_of(log, robot, side) for side in Side}
+    feet = {side: _sole(log, robot, side, f"simulation::{side}_foot", "") for side in Side}
+    return {side: _slip(*sole, _is_loaded(log, robot, side)) for side, sole in feet.items()}
 
 
-def _slips_of(log: SignalLog, robot: RobotDescription, side: Side) -> NDArray:
-    is_true = _POSITION.format(side) in log
-    foot, end = (f"simulation::{side}_foot", "") if is_true else (f"{side}_foot", "::measured")
-    is_loaded = _is_loaded(log, robot, side)
+def measured_slip(log: SignalLog, robot: RobotDescription) -> NDArray:
+    """Return how far two soles have moved against each other since both carry load, [m], shape (T,); else NaN.
+
+    A robot knows no more: where it stands on one foot, that foot is what it takes to stand still.
+    """
+    (left, rotation), (right, base) = (_sole(log, robot, side, f"{side}_foot", "::measured") for side in Side)
+    heading = np.arctan2(base[:, 1, 0], base[:, 0, 0])
+    to_right = rotations_of(-heading[:, None] * [0.0, 0.0, 1.0])
+    both = _is_loaded(log, robot, Side.LEFT) & _is_loaded(log, robot, Side.RIGHT)
+    return _slip((to_right @ (left - right)[:, :, None])[:, :, 0], to_right @ rotation, both)
+
+
+def _sole(log: SignalLog, robot: RobotDescription, side: Side, foot: str, end: str) -> tuple[NDArray, NDArray]:
+    """Return the middle of the face of a sole, [m], shape (T, 3), and its rotation, shape (T, 3, 3)."""
     rotations = rotations_of(log[f"{foot}::orientation{end}"])
-    middles = log[f"{foot}::position{end}"] + rotations @ robot.sole.middle(side)
+    return log[f"{foot}::position{end}"] + rotations @ robot.sole.middle(side), rotations
+
+
+def _slip(positions: NDArray, rotations: NDArray, is_loaded: Mask) -> NDArray:
+    """Return what a slip meter shows, [m], shape (T,)."""
     meter = SlipMeter(0.0)
-    samples = zip(middles, rotations, is_loaded.astype(float).tolist(), strict=True)
-    return np.array([meter.update(side, *sample) for sample in samples])
+    samples = zip(positions, rotations, is_loaded.astype(float).tolist(), strict=True)
+    return np.array([meter.update(Side.LEFT, *sample) for sample in samples])
 
 
 def _is_loaded(log: SignalLog, robot: RobotDescription, side: Side) -> Mask:
-    """Return in which rows a foot carries load: by the simulator, which logs how it is tilted then, else as measured.
+    """Return in which rows a foot stands by the plan and carries load.
 
-    A sensor may be wrong: without the simulator's truth a foot that swings by the plan carries nothing.
+    By the simulator, which logs how a loaded sole is tilted; else as measured, from a tenth of the weight on.
     """
-    if (tilt := f"simulation::{side}_foot::tilt") in log:
-        return np.asarray(np.isfinite(log[tilt][:, 0]))
     is_stance = (log["stance_foot::is_left"][:, 0] > 0.5) == (side is Side.LEFT)
     stands = is_stance | (log["walking::is_double_support"][:, 0] > 0.5)
+    if (tilt := f"simulation::{side}_foot::tilt") in log:
+        return np.asarray(stands & np.isfinite(log[tilt][:, 0]))
     return np.asarray(stands & (log[f"{side}_foot::linear_force::measured"][:, 2] > _LOADED * robot.mass * GRAVITY))
 
 

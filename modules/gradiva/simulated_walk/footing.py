@@ -11,10 +11,12 @@ from gradiva.common import ConfigError, ControlMode, NDArray, NoSolutionFound, S
 from gradiva.contacts import static_sinkage
 from gradiva.planner import WalkingPlan
 from gradiva.setup import Setup
-from gradiva.setup.soft_floors import is_too_soft, soft_floor_note, stiffer_floor
+from gradiva.setup.soft_floors import is_too_soft
+from gradiva.setup.stability_margins import known_margins, soft_floor_warning
 from gradiva.simplified_model import BalanceReference
 from gradiva.simulated_walk.fall_evidence import FEW, needed_friction, spares_joints
 from gradiva.simulation import GroundKind
+from gradiva.simulation.model_errors import ModelErrors
 from gradiva.walking import WalkingLayers
 from gradiva.whole_body import integrate
 
@@ -311,23 +313,37 @@ _FLOOR_LOOK = 10.0  # [s] of a plan: its start and many steps at full speed
 _SAMPLE = 0.02  # [s]
 
 
-def floor_note(setup: Setup, plan: WalkingPlan) -> str | None:
+def floor_note(setup: Setup, plan: WalkingPlan, seed: int) -> str | None:
     """Return one line on a simulated floor that is softer or more slippery than gains and plan take; None otherwise."""
-    soft = f"{soft_floor_note(setup)}; {setup.with_files(stiffer_floor(setup))}" if is_too_soft(setup) else None
-    return "; ".join(filter(None, (soft, slippery_note(setup, plan)))) or None
+    soft = soft_floor_warning(setup, known_margins(setup)[0]) if is_too_soft(setup) else None
+    return "; ".join(filter(None, (soft, slippery_note(setup, plan, seed)))) or None
 
 
-def slippery_note(setup: Setup, plan: WalkingPlan) -> str | None:
-    """Return one line on a rigid floor of less friction than a plan needs; None where it has enough."""
-    floor, drawn = setup.simulation.ground, setup.simulation.model_errors.floor_friction
-    needed = planned_friction(plan)
-    if floor.kind != GroundKind.RIGID or floor.friction - drawn >= needed:
+def slippery_note(setup: Setup, plan: WalkingPlan, seed: int) -> str | None:
+    """Return one line on a rigid floor of less friction than a plan and the slope need; None where it has enough.
+
+    Args:
+        setup: Of the robot and its floor.
+        plan: Of the walk.
+        seed: By which friction and slope are drawn.
+    """
+    shipped = setup.simulation.ground
+    if shipped.kind != GroundKind.RIGID:
         return None
-    has = f"{floor.friction:.2g}" + f", drawn down to {floor.friction - drawn:.2g}" * (drawn > 0.0)
+    floor = ModelErrors(setup.simulation.model_errors, seed).of_floor(shipped, setup.simulation.timestep)
+    slope, needed = math.tan(floor.steepness), planned_friction(plan)
+    if floor.friction >= slope + needed:
+        return None
+    has = f"{floor.friction:.2g}" + f" (drawn, {shipped.friction:.2g} is set)" * (floor.friction != shipped.friction)
     return (
         f"the simulated floor is more slippery than the plan takes: friction {has}, the planned CoM needs {needed:.2f}"
-        " (nine tenths of its horizontal acceleration over gravity are below that): the feet may slip"
+        f" (nine tenths of its horizontal acceleration over gravity are below that){_of_slope(slope)}:"
+        " the feet may slip"
     )
+
+
+def _of_slope(slope: float) -> str:
+    return f", the slope {slope:.2f} more" if slope > math.radians(0.5) else ""
 
 
 def planned_friction(plan: WalkingPlan) -> float:

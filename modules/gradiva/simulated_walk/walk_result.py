@@ -6,23 +6,21 @@ import math
 import shlex
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gradiva.common import ControlMode, ModelError, RobotInterfaceError, Side
+from gradiva.common import ControlMode, RobotInterfaceError, Side
 from gradiva.planner import Command
 from gradiva.push_recovery import SteppingMode
 from gradiva.robot_model import Compiler
 from gradiva.safety import SafetyCheck
-from gradiva.setup import Plant, Robot, Setup, has_wrench_loop, stability_margins
+from gradiva.setup import Plant, Robot, Setup
 from gradiva.setup.changed_keys import changed_in_words
 from gradiva.setup.robot import load_robot
 from gradiva.setup.soft_floors import stands_softly
-from gradiva.setup.stability_margins import GAIN_MARGIN, PEAK, PHASE_MARGIN
+from gradiva.setup.stability_margins import GAIN_MARGIN, PEAK, PHASE_MARGIN, known_margins
 from gradiva.simplified_model import BalanceLayer, DcmLaw
 from gradiva.simulated_walk.cause_search import Progress, Trials, tried_cause
 from gradiva.simulated_walk.commanded_end import (
@@ -374,7 +372,7 @@ def _result(request: WalkRequest, walk: SimulatedWalk, ending: _Ending, error: E
         **_how_it_went(request, walk, error),
         "position_limits": _position_limits(walk, ending),
         "near_bounds": ending.near or None,
-        "floor_note": floor_note(request.setup, plan),
+        "floor_note": floor_note(request.setup, plan, request.seed),
         "usual": usual_figures(request.setup, request.command, walk.layers.has_own_tasks),
         **_how_it_ran(walk),
         "real_time_factor": walk.time / wall,
@@ -433,8 +431,7 @@ def _how_it_went(request: WalkRequest, walk: SimulatedWalk, error: EndError) -> 
 
 def _position_limits(walk: SimulatedWalk, ending: _Ending) -> str | None:
     """Return a line on joints that came to the limits of their positions before anything went wrong; else None."""
-    sign = None if ending.diagnosis is None else ending.diagnosis.first_sign_time
-    until = math.inf if sign is None else sign
+    until = math.inf if ending.diagnosis is None else ending.diagnosis.onset
     found = supporting_joints_at_limits(walk.recorder.log, walk.setup.robot, walk.layers.joint_limits, until)
     if not found:
         return None
@@ -544,15 +541,6 @@ def _largest_tilt(walk: SimulatedWalk, logged: float | None) -> float | None:
     return logged if not math.isfinite(last) else max(last, logged or 0.0)
 
 
-def _margins(setup: Setup) -> dict[str, Any] | None:
-    """Return the stability margins; None where there is no loop from wrenches, or it is not known."""
-    if not has_wrench_loop(setup):
-        return None
-    with suppress(ModelError, np.linalg.LinAlgError):
-        return asdict(stability_margins(setup))
-    return None
-
-
 def healthy_bounds(setup: Setup) -> dict[str, float]:
     """Return up to where figures of the result are healthy, of margins from where on, by the names of the figures.
 
@@ -595,7 +583,7 @@ def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
             }
             for drawn in outcome.walk.robot.drawn_values()
         ],
-        "stability_margins": _margins(setup),
+        "stability_margins": None if (margins := known_margins(setup)[0]) is None else asdict(margins),
         "healthy": healthy_bounds(setup),
         "pushes": [f"{_end_before(push, outcome)}{push}" for push in setup.simulation.pushes],
         "faults": [f"{fault}" for fault in setup.simulation.faults],

@@ -456,7 +456,7 @@ class WalkedPath:
 
     Attributes:
         length: Along it, [m].
-        peak_speed: Of the fastest stride, [m/s]; zero before a whole one.
+        peak_speed: Of the fastest stride, or of the walk where that is faster, [m/s]; zero before a whole step.
         stepping_time: From the first lift-off to the last touch-down, [s]; zero before a whole step.
     """
 
@@ -481,7 +481,7 @@ def walked_path(log: SignalLog, window: slice) -> WalkedPath:
         window: The rows that count.
     """
     begins, ends, middles = _double_supports(log["walking::is_double_support"][window, 0] > 0.5)
-    stands = _is_upright(log, np.arange(len(log))[window][middles])
+    stands = _is_upright(log, np.arange(len(log))[window][begins])
     positions, headings = _middle_of_feet(log, window, middles[stands])
     times = log.times[window][begins[stands]]
     strides, steps = _arcs(positions, headings, 2), _arcs(positions, headings, 1)

@@ -14,6 +14,8 @@ from gradiva.simulation.soles import SoleBox
 from gradiva.simulation.transport import DrawnValues
 from gradiva.simulation.urdf import Inertial
 
+_LEAST_FRICTION = 0.01  # [-] of a drawn floor
+
 
 @configuration
 class ModelErrorConfig:
@@ -113,13 +115,12 @@ class ModelErrors:
     def of_floor(self, floor: GroundConfig, timestep: float) -> GroundConfig:
         """Return the floor with other friction, slopes and contact time; a step of the physics takes ``timestep`` [s].
 
-        Raises:
-            ConfigError: The friction that was drawn is not positive.
+        Friction that would be drawn below `_LEAST_FRICTION` is that much.
         """
         forward, left = self._draw("floor_slope", 2).tolist()
         return replace(
             floor,
-            friction=floor.friction + float(self._draw("floor_friction", 1)[0]),
+            friction=max(_LEAST_FRICTION, floor.friction + float(self._draw("floor_friction", 1)[0])),
             contact_time=floor.contact_time + float(self._draw("floor_contact_time", 1, lowest=0.0)[0]) / timestep,
             slope_forward=floor.slope_forward + forward,
             slope_left=floor.slope_left + left,

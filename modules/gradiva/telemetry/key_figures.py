@@ -164,7 +164,7 @@ KEY_FIGURES = (
             ("commanded", "What the command asks for, along the ground."),
             ("walking", "Distance over the time from the first lift-off to the last touch-down, ramps included."),
             ("mean", "Distance over the time from the first weight shift until the robot stands, or falls."),
-            ("peak", "That of the fastest stride."),
+            ("peak", "That of the fastest stride, or of the walk where that is faster."),
         )
     ),
     KeyFigure("goal_error_m", "goal error", "mm", 1e3, 0, better=-1),

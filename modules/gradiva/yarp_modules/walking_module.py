@@ -65,7 +65,7 @@ _RETRY = 1.0  # [s] between two attempts
 _LOG_ATTEMPTS = 5  # attempts between two lines in the log
 _ATTEMPT_TIMEOUT = 5.0  # [s] for an attempt to end: one at a robot that hangs may ask a dozen ports in vain
 _POLL = 0.0005  # [s] between two looks for a new sample, in lockstep
-_POLL_FRACTION = 0.1  # [-] of the time for which it is awaited, where that is more: time may stand still
+_POLL_FRACTION = 0.02  # [-] of the time for which it is awaited, where that is more: time may stand still
 _SAMPLE_TIMEOUT = 0.5  # [s] of the machine without a new sample: commands are answered, the last steps not walked
 _SAME_LIMIT = 1e-3  # [rad] rounding of limits that boards send in degrees
 _MOST_NAMES = 3  # in a reason
@@ -292,8 +292,8 @@ class WalkingModule(GradivaModule):
         while not self.isStopping() and (waited := machine_time.monotonic() - begin) < _SAMPLE_TIMEOUT:
             if self._samples.is_new(self._robot.sample_time()):
                 return True
-            machine_time.sleep(max(_POLL, _POLL_FRACTION * waited))
-        return False
+            machine_time.sleep(min(max(_POLL, _POLL_FRACTION * waited), _SAMPLE_TIMEOUT - waited))
+        return not self.isStopping() and self._samples.is_new(self._robot.sample_time())
 
     def _why_stalled(self) -> str:
         """Return which sources of the robot are silent, and which of its ports are not connected."""
