@@ -327,14 +327,16 @@ def slippery_note(setup: Setup, plan: WalkingPlan, seed: int) -> str | None:
         plan: Of the walk.
         seed: By which friction and slope are drawn.
     """
-    shipped = setup.simulation.ground
-    if shipped.kind != GroundKind.RIGID:
+    configured = setup.simulation.ground
+    if configured.kind != GroundKind.RIGID:
         return None
-    floor = ModelErrors(setup.simulation.model_errors, seed).of_floor(shipped, setup.simulation.timestep)
+    floor = ModelErrors(setup.simulation.model_errors, seed).of_floor(configured, setup.simulation.timestep)
     slope, needed = math.tan(floor.steepness), planned_friction(plan)
     if floor.friction >= slope + needed:
         return None
-    has = f"{floor.friction:.2g}" + f" (drawn, {shipped.friction:.2g} is set)" * (floor.friction != shipped.friction)
+    has = f"{floor.friction:.2g}" + f" (drawn, {configured.friction:.2g} is set)" * (
+        floor.friction != configured.friction
+    )
     return (
         f"the simulated floor is more slippery than the plan takes: friction {has}, the planned CoM needs {needed:.2f}"
         f" (nine tenths of its horizontal acceleration over gravity are below that){_of_slope(slope)}:"
