@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -14,7 +14,7 @@ import numpy as np
 from gradiva.common import DcmReference, FootReference, NDArray, Side, WalkingReference, so3, unchecked
 from gradiva.contacts import ContactPlane
 from gradiva.planner.contact_phases import contact_phases
-from gradiva.planner.dcm_segments import DcmEnd, PendulumState, SwingResponse
+from gradiva.planner.dcm_segments import DcmEnd, PendulumState, SwingResponse, weight_shift_duration
 from gradiva.planner.dcm_trajectory import PendulumTrajectory
 from gradiva.planner.footsteps import FootPose, GaitSchedule, Motion, PlannedStep, PlanningState, Point, zmp_points
 from gradiva.planner.planner_config import LAST_STEP_ALPHA, PlannerConfig
@@ -316,6 +316,17 @@ class MovedSteps:
         trajectory = PendulumTrajectory.plan(schedule, start, config, SwingResponse.of(phases, config), end)
         part = WalkingPlan(tuple(phases), trajectory, tuple(self.steps), schedule.end_time)
         return part if remainder is None else remainder.follows(part)
+
+    def waiting(self, start: PlanningState, stance_foot: Side, delay: float) -> MovedSteps:
+        """Return the steps with a lift-off that waits for the ZMP to shift, at most for ``delay`` [s]."""
+        schedule, remainder = self._schedule(start.time), self.remainder
+        longest = self.steps[0].lift_off - start.time + delay
+        swings = SwingResponse.of(self._phases(schedule, stance_foot), self.config)
+        end = None if remainder is None else remainder.end(self.config)
+        shift = weight_shift_duration(schedule, start, self.config, swings, longest, end)
+        wait = Motion(delay=start.time + shift - self.steps[0].lift_off)
+        rest = None if remainder is None else replace(remainder, motion=remainder.motion + wait)
+        return replace(self, steps=[step.moved(wait) for step in self.steps], remainder=rest)
 
     def planned_after(self, piece: PendulumTrajectory) -> WalkingPlan:
         """Return the plan from the touch-down of the first step on, which ``piece`` ends with."""

@@ -179,7 +179,10 @@ def _landed(
     start = _planning_state(plan, change, time)
     velocity = start.dcm_velocity + config.natural_frequency * (start.dcm_position - reference.dcm.position)
     start = altered(start, dcm_velocity=velocity, **{f"{side}_foot": pose})
-    rest = MovedSteps(following, feet, remainder, config).planned(start, side)
+    moved = MovedSteps(following, feet, remainder, config)
+    if following:
+        moved = moved.waiting(start, side, plan.landings[first].touch_down - time)
+    rest = moved.planned(start, side)
     landings = rest.landings.following((landing,), (time,), 0)
     return base.spliced(time - HISTORY, time, WalkingPlan(rest.phases, rest.trajectory, landings, rest.end_time))
 

@@ -18,7 +18,7 @@ from gradiva.common import DcmReference, NDArray, Registry, Side
 from gradiva.contacts import ContactPlane
 from gradiva.planner.command import Command, StopCommand, VelocityCommand
 from gradiva.planner.contact_phases import contact_phases, standing_phase
-from gradiva.planner.dcm_segments import SwingResponse, cubic_coefficients, ends_of_steps
+from gradiva.planner.dcm_segments import SwingResponse, weight_shift_duration
 from gradiva.planner.dcm_trajectory import PendulumTrajectory
 from gradiva.planner.footstep_planner import FootstepPlanner
 from gradiva.planner.footsteps import (
@@ -29,7 +29,7 @@ from gradiva.planner.footsteps import (
     PlanningState,
     schedule_gait,
 )
-from gradiva.planner.planner_config import LAST_STEP_ALPHA, PlannerConfig
+from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.retarget import CaptureStep, Retarget, capture_offset, captured, catching_offset, retargeted
 from gradiva.planner.swing_foot import StandingFoot
 from gradiva.planner.unicycle import UnicycleState
@@ -37,9 +37,6 @@ from gradiva.planner.unicycle_planner import UnicyclePlanner
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
 from gradiva.planner.walking_plan import HISTORY, ContactPhase, WalkingPlan
 from gradiva.robot_model import ConfiguredRobot, configured
-
-_CHOICES = 7  # durations that are tried
-_SAMPLES = np.linspace(0.0, 1.0, 11)  # of the ZMP over the double support
 
 
 class WalkingPlanner:
@@ -158,7 +155,7 @@ class WalkingPlanner:
         stance_foot = plan.phase_at(merge).stance_foot
         schedule = schedule_gait(steps, start, usual, self.config)
         swings = SwingResponse.of(contact_phases(schedule, feet, stance_foot, self.config), self.config)
-        shift = weight_shift_duration(schedule, start, self.config, swings)
+        shift = weight_shift_duration(schedule, start, self.config, swings, self.config.pendulum.first_double_support)
         return plan.spliced(time - HISTORY, merge, self._walking(steps, start, shift, feet, stance_foot, before))
 
     def retarget(self, plan: WalkingPlan, change: Retarget, time: float) -> WalkingPlan:
@@ -302,45 +299,3 @@ def _middle(pose: FootPose) -> UnicycleState:
 
 def _between(left: FootPose, right: FootPose) -> UnicycleState:
     return UnicycleState(0.5 * (left.x + right.x), 0.5 * (left.y + right.y), 0.5 * (left.yaw + right.yaw))
-
-
-def weight_shift_duration(
-    schedule: GaitSchedule, start: PlanningState, config: PlannerConfig, swings: SwingResponse
-) -> float:
-    """Return the shortest double support in which the ZMP stays near the line between the feet, [s].
-
-    Between the usual double support of ``schedule`` and the first one of a walk; where none keeps the ZMP within
-    ``zmp_tolerance``, the one with the smallest deviation. The DCM at lift-off does not depend on the choice.
-    """
-    zeta = config.natural_frequency
-    decays = np.exp(-zeta * np.diff(schedule.boundaries, prepend=schedule.start_time))
-    ends = ends_of_steps(schedule, decays, LAST_STEP_ALPHA, swings.at_boundaries(schedule))
-    support = schedule.supports[0]
-    target = support + np.exp(-zeta * (schedule.boundaries[0] - schedule.lift_offs[0])) * (ends[0] - support)
-    target = target + swings.at_lift_off[0]
-    velocity = zeta * (target - support + swings.push[0, 0])
-    usual = schedule.lift_offs[0] - schedule.start_time
-    durations = np.linspace(usual, max(usual, config.pendulum.first_double_support), _CHOICES)
-    cubics = cubic_coefficients(
-        durations,
-        *np.broadcast_arrays(start.dcm_position, start.dcm_velocity, target, velocity, np.empty((_CHOICES, 2)))[:4],
-    )
-    zmp = _zmp(cubics, durations, zeta)
-    deviation = _distance_to_segment(zmp, start.dcm_position - start.dcm_velocity / zeta, support).max(axis=1)
-    fits = deviation <= config.pendulum.zmp_tolerance
-    return float(durations[np.argmax(fits) if fits.any() else np.argmin(deviation)])
-
-
-def _zmp(cubics: NDArray, durations: NDArray, zeta: float) -> NDArray:
-    """Return the ZMP of k cubics, shape (k, samples, 2)."""
-    tau = (durations[:, None] * _SAMPLES)[:, :, None]
-    a0, a1, a2, a3 = (cubics[:, None, power] for power in range(4))
-    position = a0 + tau * (a1 + tau * (a2 + tau * a3))
-    return position - (a1 + tau * (2.0 * a2 + 3.0 * tau * a3)) / zeta
-
-
-def _distance_to_segment(points: NDArray, begin: NDArray, end: NDArray) -> NDArray:
-    """Return the distance of ``points``, shape (..., 2), from the line between two points."""
-    way = end - begin
-    fraction = np.clip(((points - begin) @ way) / max(float(way @ way), 1e-12), 0.0, 1.0)
-    return np.linalg.norm(points - begin - fraction[..., None] * way, axis=-1)

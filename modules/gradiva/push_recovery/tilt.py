@@ -14,6 +14,7 @@ from gradiva.common import (
     RobotPosture,
     RobotState,
     Side,
+    SoleRectangle,
     WalkingReference,
     altered,
     configuration,
@@ -268,12 +269,19 @@ class _Sole(NamedTuple):
     foot: FootReference
     position: NDArray
     rotation: NDArray
+    corners: NDArray
+
+    def drop(self, slope: NDArray) -> float:
+        """Return the height of the lowest corner over the sole's frame, measured from the ground, [m]."""
+        corners = self.corners @ self.rotation[:, :2].T
+        return float((corners[:, 2] + corners[:, :2] @ slope).min())
 
     def error(self, other: _Sole, slope: NDArray) -> NDArray:
         """Return e beside the other sole on a slope: tilt about x and y [rad] and height [m], shape (3,)."""
         tilt = so3.log(self.foot.rotation @ self.rotation.T)[:2] - (slope[1], -slope[0])
         way = self.position - other.position
-        return np.array([*tilt, float(self.foot.position[2] - self.position[2] - slope @ way[:2])])
+        planned = float(self.foot.position[2] - other.foot.position[2])
+        return np.array([*tilt, planned - float(way[2] + slope @ way[:2]) + (other.drop(slope) if self.foot.in_contact else 0.0)])
 
 
 class SoleLevelling:
@@ -297,9 +305,10 @@ class SoleLevelling:
         offsets: Of each sole: tilt about x and y [rad] and height [m], shape (3,); empty while there are none.
     """
 
-    def __init__(self, weight: float) -> None:
-        """Take the robot's weight, [N]."""
+    def __init__(self, weight: float, sole: SoleRectangle) -> None:
+        """Take the robot's weight, [N], and its left sole."""
         self._load = _AIRBORNE_LOAD * weight
+        self._corners = {side: sole.corners(side) for side in Side}
         self.reset()
 
     def reset(self) -> None:
@@ -326,8 +335,10 @@ class SoleLevelling:
             period: [s].
             slope: Of the ground beyond that of the plan as far as it counts, x and y of its normal in world, [-].
         """
-        left = _Sole(reference.left_foot, state.left_foot_position, state.left_foot_rotation)
-        right = _Sole(reference.right_foot, state.right_foot_position, state.right_foot_rotation)
+        left = _Sole(reference.left_foot, state.left_foot_position, state.left_foot_rotation, self._corners[Side.LEFT])
+        right = _Sole(
+            reference.right_foot, state.right_foot_position, state.right_foot_rotation, self._corners[Side.RIGHT]
+        )
         loads, feet = (state.left_foot_wrench[2], state.right_foot_wrench[2]), {}
         for side, sole, other, load in zip(Side, (left, right), (right, left), loads, strict=True):
             hangs, is_laid_flat = is_active and load < self._load, stands and sole.foot.in_contact

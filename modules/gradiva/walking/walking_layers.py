@@ -290,7 +290,7 @@ class WalkingLayers:
         weight = self.mass * GRAVITY
         if self._by_torque:
             return SlopedSoles(RESTING_LOAD * weight if self.config.torque_control.learns_landings else math.inf)
-        return MovedSoles(FootAdmittance(self.config.foot_admittance, compiler), SoleLevelling(weight))
+        return MovedSoles(FootAdmittance(self.config.foot_admittance, compiler), SoleLevelling(weight, self.robot.sole))
 
     def _hip_strategy(self) -> HipStrategy:
         config, posture = self.config, self.start_posture
