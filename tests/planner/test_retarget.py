@@ -361,7 +361,7 @@ def test_a_foot_that_stands_yet_lifts_off_later_and_the_rest_is_delayed(planner,
 
 @pytest.mark.parametrize("index", [2, -1])
 @pytest.mark.parametrize("moves_before", [False, True])
-def test_a_foot_that_lands_before_its_time_stands_from_now_on_and_the_next_two_steps_come_at_once(
+def test_a_foot_that_lands_before_its_time_stands_until_the_zmp_has_shifted_and_the_next_two_steps_are_quick(
     planner, plan, index, moves_before
 ):
     step = plan.steps[index]
@@ -386,22 +386,36 @@ def test_a_foot_that_lands_before_its_time_stands_from_now_on_and_the_next_two_s
     assert (stands.touch_down, stands.footstep.side) == (time, side)
     later, old = landed.landings[first:], base.landings[base.landings.after(time) + 1 :]
     assert len(later) == max(2, len(old))
-    assert_two_quick_steps(planner.config, [stands, *later], old)
+    early = base.landings[base.landings.after(time)].touch_down - time
+    wait = assert_two_quick_steps(planner.config, [stands, *later], old, early)
+    dcms = [landed.at(at).dcm for at in np.linspace(time, later[0].lift_off - 1e-9, 50)]
+    zmps = np.array([each.position - each.velocity / zeta for each in dcms])
+    way = (zmps[-1] - zmps[0]) / np.linalg.norm(zmps[-1] - zmps[0])
+    aside = np.abs((zmps - zmps[0]) @ [-way[1], way[0]]).max()
+    assert wait == pytest.approx(early) or aside < planner.config.pendulum.zmp_tolerance
+    assert (wait > 0.0) == (index == 2), "the DCM is far from where it should be at lift-off, or near it"
     assert landed.steps[-1].touch_down == later[-1].touch_down
 
 
-def assert_two_quick_steps(config, steps, old):
-    """The two steps after the first one are as short as the planner plans any; ``old`` ones after them as before."""
+def assert_two_quick_steps(config, steps, old, longest_wait=0.0):
+    """The two steps after the first one are as short as the planner plans any; ``old`` ones after them as before.
+
+    Returns by how much longer the double support is before the first of them, [s].
+    """
+    wait = 0.0
     for before, step in pairwise(steps[: len(old[:2]) + 1]):
         middles = [each.footstep.unicycle for each in (before, step)]
         way = math.hypot(middles[1].x - middles[0].x, middles[1].y - middles[0].y)
         duration = max(config.min_step_duration, way / config.max_speed)
         swing = config.single_support(duration)
-        assert step.lift_off - before.touch_down == pytest.approx(duration - swing, abs=1e-12)
+        later = step.lift_off - before.touch_down - (duration - swing)
+        assert -1e-12 <= later <= 1e-12 + (longest_wait if before is steps[0] else 0.0)
+        wait = max(wait, later)
         assert step.touch_down - step.lift_off == pytest.approx(swing, abs=1e-12)
     sooner = {round(planned.touch_down - step.touch_down, 9) for planned, step in zip(old[1:], steps[2:], strict=False)}
     assert len(sooner) == (1 if len(old) > 1 else 0)
     assert all(advance > 0.0 for advance in sooner)
+    return wait
 
 
 def test_the_two_steps_after_a_catch_come_as_soon_as_any_planned_step_and_the_others_follow(planner, plan):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gradiva.common import Side, altered, so3
+from gradiva.common import Side, SoleRectangle, altered, so3
 from gradiva.push_recovery import MovedSoles, Push, SlopedSoles, SoleLevelling
 from gradiva.push_recovery.tilt import (
     HEIGHT_GAIN,
@@ -22,10 +22,11 @@ from tests.whole_body.tilted_soles import WEIGHT, begun_on_a_slope, on_a_slope, 
 
 PERIOD = 0.01
 CALM = Push(False, False, True)
+SOLE = SoleRectangle(x=(-0.06, 0.12), y=(-0.03, 0.04), z=0.0)
 
 
 def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loaded_one_stays():
-    levelling, low = SoleLevelling(WEIGHT), 0.001
+    levelling, low = SoleLevelling(WEIGHT, SOLE), 0.001
     heights, loads = {Side.LEFT: 0.0, Side.RIGHT: -low}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
     body, state = standing(heights, loads, tilt=0.02, left_tilt=(0.0, 0.0, 0.0))
     moved = levelling.levelled(body, state, True, False, 0.01)
@@ -38,8 +39,21 @@ def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loade
     np.testing.assert_array_equal(moved.left_foot.position, body.left_foot.position)
 
 
+@pytest.mark.parametrize(("in_contact", "tilt"), [(True, -0.1), (True, 0.1), (False, -0.1)])
+def test_a_sole_that_should_stand_reaches_down_beside_one_that_stands_on_its_edge(in_contact, tilt):
+    levelling, heights = SoleLevelling(WEIGHT, SOLE), {Side.LEFT: -0.03, Side.RIGHT: -0.03}  # by the odometry, both
+    loads, tipped = {Side.LEFT: 1.0, Side.RIGHT: 0.0}, (tilt, 0.0, 0.0)
+    body, state = standing(heights, loads, in_contact=in_contact, left_tilt=tipped)
+    for _ in range(20):
+        moved = levelling.levelled(body, state, True, False, 0.01)
+    edge = (0.04 if tilt < 0.0 else 0.03) * math.sin(0.1)  # over which the left sole has tipped
+    down = (HEIGHT_GAIN + 0.2 * INTEGRAL_GAIN) * edge if in_contact else 0.0
+    assert moved.right_foot.position[2] == pytest.approx(-down, abs=1e-12)
+    np.testing.assert_array_equal(moved.left_foot.position, body.left_foot.position)
+
+
 def test_the_height_of_a_sole_in_the_air_changes_no_faster_than_the_knee_bears():
-    levelling = SoleLevelling(WEIGHT)
+    levelling = SoleLevelling(WEIGHT, SOLE)
     body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.02}, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
     for tick in range(1, 4):
         moved = levelling.levelled(body, state, True, False, 0.01)
@@ -48,7 +62,7 @@ def test_the_height_of_a_sole_in_the_air_changes_no_faster_than_the_knee_bears()
 
 
 def test_a_sole_that_lands_gives_its_offset_back_and_the_references_are_the_plans_again():
-    levelling = SoleLevelling(WEIGHT)
+    levelling = SoleLevelling(WEIGHT, SOLE)
     low = {Side.LEFT: 0.0, Side.RIGHT: -0.005}
     body, state = standing(low, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
     lifted = levelling.levelled(body, state, True, False, 0.01).right_foot.position[2]
@@ -61,7 +75,7 @@ def test_a_sole_that_lands_gives_its_offset_back_and_the_references_are_the_plan
 
 
 def test_a_loaded_sole_that_tipped_is_laid_flat_where_it_stands_and_gets_its_tilt_back_afterwards():
-    levelling, period = SoleLevelling(WEIGHT), 0.01
+    levelling, period = SoleLevelling(WEIGHT, SOLE), 0.01
     loads = {Side.LEFT: 1.0, Side.RIGHT: 1.0}
     body, tipped = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, tilt=0.05, in_contact=True)
     _, flat = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, in_contact=True)
@@ -75,7 +89,7 @@ def test_a_loaded_sole_that_tipped_is_laid_flat_where_it_stands_and_gets_its_til
 
 
 def test_a_sole_is_moved_no_farther_than_its_limits():
-    levelling = SoleLevelling(WEIGHT)
+    levelling = SoleLevelling(WEIGHT, SOLE)
     body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.2}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=-0.5)
     for _ in range(100):
         moved = levelling.levelled(body, state, True, False, 0.01)
@@ -84,7 +98,7 @@ def test_a_sole_is_moved_no_farther_than_its_limits():
 
 
 def test_a_sole_in_the_air_beside_one_on_a_slope_is_neither_lifted_nor_levelled():
-    levelling, steepness = SoleLevelling(WEIGHT), 0.05
+    levelling, steepness = SoleLevelling(WEIGHT, SOLE), 0.05
     body, state = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=steepness)
     slope = state.left_foot_rotation[:2, 2]
     np.testing.assert_allclose(slope, [0.0, -math.sin(steepness)])

@@ -264,24 +264,24 @@ def _turn(heading: float) -> NDArray:
 
 
 class _Sole(NamedTuple):
-    """A sole: its planned pose, and the measured one."""
+    """A sole: its planned pose, the measured one, and its corners in its frame, [m], shape (4, 2)."""
 
     foot: FootReference
     position: NDArray
     rotation: NDArray
     corners: NDArray
 
-    def drop(self, slope: NDArray) -> float:
-        """Return the height of the lowest corner over the sole's frame, measured from the ground, [m]."""
-        corners = self.corners @ self.rotation[:, :2].T
-        return float((corners[:, 2] + corners[:, :2] @ slope).min())
-
     def error(self, other: _Sole, slope: NDArray) -> NDArray:
         """Return e beside the other sole on a slope: tilt about x and y [rad] and height [m], shape (3,)."""
         tilt = so3.log(self.foot.rotation @ self.rotation.T)[:2] - (slope[1], -slope[0])
-        way = self.position - other.position
-        planned = float(self.foot.position[2] - other.foot.position[2])
-        return np.array([*tilt, planned - float(way[2] + slope @ way[:2]) + (other.drop(slope) if self.foot.in_contact else 0.0)])
+        way, planned = self.position - other.position, float(self.foot.position[2] - other.foot.position[2])
+        ground = other.lowest(slope) if self.foot.in_contact else 0.0
+        return np.array([*tilt, planned + ground - float(way[2] + slope @ way[:2])])
+
+    def lowest(self, slope: NDArray) -> float:
+        """Return the height of its lowest corner over its middle, across a slope, [m]."""
+        corners = self.corners @ self.rotation[:, :2].T
+        return float((corners[:, 2] + corners[:, :2] @ slope).min())
 
 
 class SoleLevelling:
@@ -293,6 +293,8 @@ class SoleLevelling:
 
     .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
 
+    Heights are those over the other sole, on which the robot stands and the odometry need not. Where that one stands on
+    an edge, a sole that should stand as well reaches down to the ground, which is under the lowest corner of the other.
     On a slope s [-] that the plan does not know, :math:`e_{x,y}` and :math:`e_z` are counted from the ground: a sole
     that lies on it leans by s, and one at a way d from the other sole is :math:`s \cdot d` lower.
 
@@ -335,9 +337,9 @@ class SoleLevelling:
             period: [s].
             slope: Of the ground beyond that of the plan as far as it counts, x and y of its normal in world, [-].
         """
-        left = _Sole(reference.left_foot, state.left_foot_position, state.left_foot_rotation, self._corners[Side.LEFT])
-        right = _Sole(
-            reference.right_foot, state.right_foot_position, state.right_foot_rotation, self._corners[Side.RIGHT]
+        left, right = (
+            _Sole(foot, state.foot_position(side), state.foot_rotation(side), self._corners[side])
+            for side, foot in zip(Side, (reference.left_foot, reference.right_foot), strict=True)
         )
         loads, feet = (state.left_foot_wrench[2], state.right_foot_wrench[2]), {}
         for side, sole, other, load in zip(Side, (left, right), (right, left), loads, strict=True):
