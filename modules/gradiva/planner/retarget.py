@@ -180,7 +180,7 @@ def _landed(
     velocity = start.dcm_velocity + config.natural_frequency * (start.dcm_position - reference.dcm.position)
     start = altered(start, dcm_velocity=velocity, **{f"{side}_foot": pose})
     moved = MovedSteps(following, feet, remainder, config)
-    if following:
+    if following and len(change.footholds) == 1:
         moved = moved.waiting(start, side, plan.landings[first].touch_down - time)
     rest = moved.planned(start, side)
     landings = rest.landings.following((landing,), (time,), 0)
