@@ -16,7 +16,7 @@ from gradiva.planner.planner_config import LAST_STEP_ALPHA, PlannerConfig
 from gradiva.planner.walking_plan import ContactPhase
 
 _CHOICES = 7  # durations of a double support that are tried
-_SAMPLES = np.linspace(0.0, 1.0, 11)  # of the ZMP over the double support
+_SAMPLES = np.linspace(0.0, 1.0, 11)  # of the ZMP over it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -224,38 +224,6 @@ def cubic_coefficients(
     return np.stack((position, velocity, a2, a3), axis=1)
 
 
-def weight_shift_duration(
-    schedule: GaitSchedule,
-    start: PlanningState,
-    config: PlannerConfig,
-    swings: SwingResponse,
-    longest: float,
-    end: DcmEnd | None = None,
-) -> float:
-    """Return the shortest double support in which the ZMP stays near the line between the feet, [s].
-
-    Between the double support of ``schedule`` and the ``longest`` one, [s]; where none keeps the ZMP within
-    ``zmp_tolerance``, the one with the smallest deviation. The DCM at lift-off does not depend on the choice.
-    """
-    zeta = config.natural_frequency
-    decays = np.exp(-zeta * np.diff(schedule.boundaries, prepend=schedule.start_time))
-    ends = ends_of_steps(schedule, decays, LAST_STEP_ALPHA, swings.at_boundaries(schedule), end)
-    support = schedule.supports[0]
-    target = support + np.exp(-zeta * (schedule.boundaries[0] - schedule.lift_offs[0])) * (ends[0] - support)
-    target = target + swings.at_lift_off[0]
-    velocity = zeta * (target - support + swings.push[0, 0])
-    usual = schedule.lift_offs[0] - schedule.start_time
-    durations = np.linspace(usual, max(usual, longest), _CHOICES)
-    cubics = cubic_coefficients(
-        durations,
-        *np.broadcast_arrays(start.dcm_position, start.dcm_velocity, target, velocity, np.empty((_CHOICES, 2)))[:4],
-    )
-    zmp = _zmp(cubics, durations, zeta)
-    deviation = _distance_to_segment(zmp, start.dcm_position - start.dcm_velocity / zeta, support).max(axis=1)
-    fits = deviation <= config.pendulum.zmp_tolerance
-    return float(durations[np.argmax(fits) if fits.any() else np.argmin(deviation)])
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class SwingResponse:
     r"""Response of the DCM to the legs that swing, in N single supports.
@@ -325,16 +293,36 @@ def _push(phase: ContactPhase, config: PlannerConfig) -> tuple[NDArray, NDArray]
     return swing.pieces, swing.accelerations() @ config.leg_momentum.matrix(side, heading).T
 
 
-def _zmp(cubics: NDArray, durations: NDArray, zeta: float) -> NDArray:
-    """Return the ZMP of k cubics, shape (k, samples, 2)."""
+def weight_shifts(
+    schedule: GaitSchedule,
+    start: PlanningState,
+    config: PlannerConfig,
+    swings: SwingResponse,
+    longest: float,
+    end: DcmEnd | None = None,
+) -> tuple[NDArray, NDArray]:
+    """Return durations of the first double support, [s], shape (k,), and the ZMP over each, [m], shape (k, s, 2).
+
+    From that of ``schedule`` to the ``longest`` one, [s]. The DCM at lift-off does not depend on it: all steps wait.
+    """
+    zeta = config.natural_frequency
+    decays = np.exp(-zeta * np.diff(schedule.boundaries, prepend=schedule.start_time))
+    ends = ends_of_steps(schedule, decays, LAST_STEP_ALPHA, swings.at_boundaries(schedule), end)
+    support = schedule.supports[0]
+    target = support + np.exp(-zeta * (schedule.boundaries[0] - schedule.lift_offs[0])) * (ends[0] - support)
+    target = target + swings.at_lift_off[0]
+    velocity = zeta * (target - support + swings.push[0, 0])
+    usual = schedule.lift_offs[0] - schedule.start_time
+    durations = np.linspace(usual, max(usual, longest), _CHOICES)
+    states = start.dcm_position, start.dcm_velocity, target, velocity, np.empty((_CHOICES, 2))
+    cubics = cubic_coefficients(durations, *np.broadcast_arrays(*states)[:4])
     tau = (durations[:, None] * _SAMPLES)[:, :, None]
     a0, a1, a2, a3 = (cubics[:, None, power] for power in range(4))
     position = a0 + tau * (a1 + tau * (a2 + tau * a3))
-    return position - (a1 + tau * (2.0 * a2 + 3.0 * tau * a3)) / zeta
+    return durations, position - (a1 + tau * (2.0 * a2 + 3.0 * tau * a3)) / zeta
 
 
-def _distance_to_segment(points: NDArray, begin: NDArray, end: NDArray) -> NDArray:
-    """Return the distance of ``points``, shape (..., 2), from the line between two points."""
-    way = end - begin
-    fraction = np.clip(((points - begin) @ way) / max(float(way @ way), 1e-12), 0.0, 1.0)
-    return np.linalg.norm(points - begin - fraction[..., None] * way, axis=-1)
+def shortest_within(tolerance: float, deviations: NDArray, durations: NDArray) -> float:
+    """Return the first duration whose deviation is within a tolerance, else the one that deviates least."""
+    fits = deviations <= tolerance
+    return float(durations[np.argmax(fits) if fits.any() else np.argmin(deviations)])

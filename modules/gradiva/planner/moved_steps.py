@@ -14,7 +14,7 @@ import numpy as np
 from gradiva.common import DcmReference, FootReference, NDArray, Side, WalkingReference, so3, unchecked
 from gradiva.contacts import ContactPlane
 from gradiva.planner.contact_phases import contact_phases
-from gradiva.planner.dcm_segments import DcmEnd, PendulumState, SwingResponse, weight_shift_duration
+from gradiva.planner.dcm_segments import DcmEnd, PendulumState, SwingResponse, shortest_within, weight_shifts
 from gradiva.planner.dcm_trajectory import PendulumTrajectory
 from gradiva.planner.footsteps import FootPose, GaitSchedule, Motion, PlannedStep, PlanningState, Point, zmp_points
 from gradiva.planner.planner_config import LAST_STEP_ALPHA, PlannerConfig
@@ -318,13 +318,19 @@ class MovedSteps:
         return part if remainder is None else remainder.follows(part)
 
     def waiting(self, start: PlanningState, stance_foot: Side, delay: float) -> MovedSteps:
-        """Return the steps with a lift-off that waits for the ZMP to shift, at most for ``delay`` [s]."""
-        schedule, remainder = self._schedule(start.time), self.remainder
+        """Return the steps, the first one with a lift-off that waits, for ``delay`` [s] at most, while the DCM is late.
+
+        As long as the ZMP would otherwise have to go back, away from the foot to which it shifts.
+        """
+        schedule, remainder, config = self._schedule(start.time), self.remainder, self.config
+        swings = SwingResponse.of(self._phases(schedule, stance_foot), config)
         longest = self.steps[0].lift_off - start.time + delay
-        swings = SwingResponse.of(self._phases(schedule, stance_foot), self.config)
-        end = None if remainder is None else remainder.end(self.config)
-        shift = weight_shift_duration(schedule, start, self.config, swings, longest, end)
-        wait = Motion(delay=start.time + shift - self.steps[0].lift_off)
+        end = None if remainder is None else remainder.end(config)
+        durations, zmp = weight_shifts(schedule, start, config, swings, longest, end)
+        way = schedule.supports[0] - zmp[0, 0]
+        back = ((zmp[0, 0] - zmp) @ way).max(axis=1) / math.hypot(*way)
+        duration = shortest_within(config.pendulum.zmp_tolerance, back, durations)
+        wait = Motion(delay=start.time + duration - self.steps[0].lift_off)
         rest = None if remainder is None else replace(remainder, motion=remainder.motion + wait)
         return replace(self, steps=[step.moved(wait) for step in self.steps], remainder=rest)
 

@@ -18,7 +18,7 @@ from gradiva.common import DcmReference, NDArray, Registry, Side
 from gradiva.contacts import ContactPlane
 from gradiva.planner.command import Command, StopCommand, VelocityCommand
 from gradiva.planner.contact_phases import contact_phases, standing_phase
-from gradiva.planner.dcm_segments import SwingResponse, weight_shift_duration
+from gradiva.planner.dcm_segments import SwingResponse, shortest_within, weight_shifts
 from gradiva.planner.dcm_trajectory import PendulumTrajectory
 from gradiva.planner.footstep_planner import FootstepPlanner
 from gradiva.planner.footsteps import (
@@ -155,7 +155,7 @@ class WalkingPlanner:
         stance_foot = plan.phase_at(merge).stance_foot
         schedule = schedule_gait(steps, start, usual, self.config)
         swings = SwingResponse.of(contact_phases(schedule, feet, stance_foot, self.config), self.config)
-        shift = weight_shift_duration(schedule, start, self.config, swings, self.config.pendulum.first_double_support)
+        shift = weight_shift_duration(schedule, start, self.config, swings)
         return plan.spliced(time - HISTORY, merge, self._walking(steps, start, shift, feet, stance_foot, before))
 
     def retarget(self, plan: WalkingPlan, change: Retarget, time: float) -> WalkingPlan:
@@ -299,3 +299,23 @@ def _middle(pose: FootPose) -> UnicycleState:
 
 def _between(left: FootPose, right: FootPose) -> UnicycleState:
     return UnicycleState(0.5 * (left.x + right.x), 0.5 * (left.y + right.y), 0.5 * (left.yaw + right.yaw))
+
+
+def weight_shift_duration(
+    schedule: GaitSchedule, start: PlanningState, config: PlannerConfig, swings: SwingResponse
+) -> float:
+    """Return the shortest double support in which the ZMP stays near the line between the feet, [s].
+
+    Between the usual double support of ``schedule`` and the first one of a walk; where none keeps the ZMP within
+    ``zmp_tolerance``, the one with the smallest deviation.
+    """
+    durations, zmp = weight_shifts(schedule, start, config, swings, config.pendulum.first_double_support)
+    deviation = _distance_to_segment(zmp, zmp[0, 0], schedule.supports[0]).max(axis=1)
+    return shortest_within(config.pendulum.zmp_tolerance, deviation, durations)
+
+
+def _distance_to_segment(points: NDArray, begin: NDArray, end: NDArray) -> NDArray:
+    """Return the distance of ``points``, shape (..., 2), from the line between two points."""
+    way = end - begin
+    fraction = np.clip(((points - begin) @ way) / max(float(way @ way), 1e-12), 0.0, 1.0)
+    return np.linalg.norm(points - begin - fraction[..., None] * way, axis=-1)
