@@ -39,17 +39,48 @@ def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loade
     np.testing.assert_array_equal(moved.left_foot.position, body.left_foot.position)
 
 
-@pytest.mark.parametrize(("in_contact", "tilt"), [(True, -0.1), (True, 0.1), (False, -0.1)])
-def test_a_sole_that_should_stand_reaches_down_beside_one_that_stands_on_its_edge(in_contact, tilt):
+@pytest.mark.parametrize("tipped", list(Side))
+@pytest.mark.parametrize("outward", [True, False])
+def test_a_sole_that_should_stand_reaches_down_beside_one_that_stands_on_its_edge(tipped, outward):
     levelling, heights = SoleLevelling(WEIGHT, SOLE), {Side.LEFT: -0.03, Side.RIGHT: -0.03}  # by the odometry, both
-    loads, tipped = {Side.LEFT: 1.0, Side.RIGHT: 0.0}, (tilt, 0.0, 0.0)
-    body, state = standing(heights, loads, in_contact=in_contact, left_tilt=tipped)
+    loads, tilt = {tipped: 1.0, tipped.other: 0.0}, so3.exp(np.array([0.1, 0.0, 0.0]))
+    body, state = standing(heights, loads, in_contact=True)
+    state = altered(state, **{f"{tipped}_foot_rotation": tilt if outward is (tipped is Side.RIGHT) else tilt.T})
     for _ in range(20):
         moved = levelling.levelled(body, state, True, False, 0.01)
-    edge = (0.04 if tilt < 0.0 else 0.03) * math.sin(0.1)  # over which the left sole has tipped
-    down = (HEIGHT_GAIN + 0.2 * INTEGRAL_GAIN) * edge if in_contact else 0.0
-    assert moved.right_foot.position[2] == pytest.approx(-down, abs=1e-12)
-    np.testing.assert_array_equal(moved.left_foot.position, body.left_foot.position)
+    edge = (0.04 if outward else 0.03) * math.sin(0.1)  # over which the loaded sole has tipped
+    hanging, loaded = (getattr(moved, f"{side}_foot").position for side in (tipped.other, tipped))
+    assert hanging[2] == pytest.approx(-(HEIGHT_GAIN + 0.2 * INTEGRAL_GAIN) * edge, abs=1e-12)
+    np.testing.assert_array_equal(loaded, getattr(body, f"{tipped}_foot").position)
+
+
+@pytest.mark.parametrize(
+    ("stands", "other_stands", "rise"),
+    [
+        (False, True, 0.0),  # in the air beside one on its edge: at its height over that frame
+        (True, False, 0.001),  # beside one that struck early: by the odometry, where it was
+    ],
+)
+def test_a_sole_counts_its_height_from_the_other_one_that_stands_and_from_its_frame_while_it_swings(
+    stands, other_stands, rise
+):
+    levelling = SoleLevelling(WEIGHT, SOLE)
+    body, state = standing(
+        {Side.LEFT: 0.049, Side.RIGHT: -0.001}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, left_tilt=(0.1, 0.0, 0.0)
+    )
+    left = altered(body.left_foot, position=np.array([0.0, 0.08, 0.05]), in_contact=other_stands)
+    body = altered(body, left_foot=left, right_foot=altered(body.right_foot, in_contact=stands))
+    moved = levelling.levelled(body, state, True, False, 0.01)
+    assert moved.right_foot.position[2] == pytest.approx((HEIGHT_GAIN + 0.01 * INTEGRAL_GAIN) * rise, abs=1e-12)
+
+
+def test_soles_that_lie_on_a_plane_that_is_planned_stay():
+    levelling, plane = SoleLevelling(WEIGHT, SOLE), so3.exp(np.array([0.05, -0.1, 0.0]))
+    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, in_contact=True)
+    feet = {f"{side}_foot": altered(getattr(body, f"{side}_foot"), rotation=plane) for side in Side}
+    state = altered(state, left_foot_rotation=plane, right_foot_rotation=plane)
+    moved = levelling.levelled(altered(body, **feet), state, True, False, 0.01)
+    assert moved.right_foot.position[2] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_the_height_of_a_sole_in_the_air_changes_no_faster_than_the_knee_bears():
@@ -97,14 +128,16 @@ def test_a_sole_is_moved_no_farther_than_its_limits():
     assert so3.log(moved.right_foot.rotation)[0] == pytest.approx(LARGEST_TILT_OFFSET, abs=1e-9)
 
 
-def test_a_sole_in_the_air_beside_one_on_a_slope_is_neither_lifted_nor_levelled():
+@pytest.mark.parametrize("in_contact", [True, False])
+def test_a_sole_without_load_beside_one_on_a_slope_is_neither_lifted_nor_levelled(in_contact):
     levelling, steepness = SoleLevelling(WEIGHT, SOLE), 0.05
-    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=steepness)
+    heights, loads = {Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
+    body, state = standing(heights, loads, tilt=steepness, in_contact=in_contact)
     slope = state.left_foot_rotation[:2, 2]
     np.testing.assert_allclose(slope, [0.0, -math.sin(steepness)])
     beside = altered(state, right_foot_position=np.array([0.0, -0.16, -0.16 * math.sin(steepness)]))
     moved = levelling.levelled(body, beside, True, False, 0.01, slope)
-    np.testing.assert_allclose(moved.right_foot.position, body.right_foot.position, atol=1e-12)
+    np.testing.assert_allclose(moved.right_foot.position, body.right_foot.position, atol=1e-5)
     np.testing.assert_allclose(so3.log(moved.right_foot.rotation), np.zeros(3), atol=1e-5)
 
 

@@ -301,9 +301,10 @@ def weight_shifts(
     longest: float,
     end: DcmEnd | None = None,
 ) -> tuple[NDArray, NDArray]:
-    """Return durations of the first double support, [s], shape (k,), and the ZMP over each, [m], shape (k, s, 2).
+    """Return k durations of the first double support, [s], and n points of the ZMP over each, [m], shape (k, n, 2).
 
     From that of ``schedule`` to the ``longest`` one, [s]. The DCM at lift-off does not depend on it: all steps wait.
+    After the steps others follow where they have an ``end``.
     """
     zeta = config.natural_frequency
     decays = np.exp(-zeta * np.diff(schedule.boundaries, prepend=schedule.start_time))

@@ -309,30 +309,28 @@ class MovedSteps:
 
     def planned(self, start: PlanningState, stance_foot: Side) -> WalkingPlan:
         """Return the plan of the steps from a double support on, with the remainder after them."""
-        config, remainder = self.config, self.remainder
-        schedule = self._schedule(start.time)
-        phases = self._phases(schedule, stance_foot)
-        end = None if remainder is None else remainder.end(config)
-        trajectory = PendulumTrajectory.plan(schedule, start, config, SwingResponse.of(phases, config), end)
+        schedule, phases, swings, end = self._parts(start, stance_foot)
+        trajectory = PendulumTrajectory.plan(schedule, start, self.config, swings, end)
         part = WalkingPlan(tuple(phases), trajectory, tuple(self.steps), schedule.end_time)
-        return part if remainder is None else remainder.follows(part)
+        return part if self.remainder is None else self.remainder.follows(part)
 
-    def waiting(self, start: PlanningState, stance_foot: Side, delay: float) -> MovedSteps:
-        """Return the steps, the first one with a lift-off that waits, for ``delay`` [s] at most, while the DCM is late.
+    def waiting(self, start: PlanningState, stance_foot: Side, longest_wait: float) -> MovedSteps:
+        """Return the steps, later by as much as the first lift-off has to wait for a DCM that is late.
 
-        As long as the ZMP would otherwise have to go back, away from the foot to which it shifts.
+        It waits as long as the ZMP of the double support would have to go back, away from the foot that then stands
+        alone; where no time up to ``longest_wait`` [s] suffices, for the one in which it goes back least.
         """
-        schedule, remainder, config = self._schedule(start.time), self.remainder, self.config
-        swings = SwingResponse.of(self._phases(schedule, stance_foot), config)
-        longest = self.steps[0].lift_off - start.time + delay
-        end = None if remainder is None else remainder.end(config)
-        durations, zmp = weight_shifts(schedule, start, config, swings, longest, end)
+        schedule, _, swings, end = self._parts(start, stance_foot)
+        longest = self.steps[0].lift_off - start.time + longest_wait
+        durations, zmp = weight_shifts(schedule, start, self.config, swings, longest, end)
         way = schedule.supports[0] - zmp[0, 0]
-        back = ((zmp[0, 0] - zmp) @ way).max(axis=1) / math.hypot(*way)
-        duration = shortest_within(config.pendulum.zmp_tolerance, back, durations)
-        wait = Motion(delay=start.time + duration - self.steps[0].lift_off)
-        rest = None if remainder is None else replace(remainder, motion=remainder.motion + wait)
-        return replace(self, steps=[step.moved(wait) for step in self.steps], remainder=rest)
+        back = ((zmp[0, 0] - zmp) @ way).max(axis=1) / max(math.hypot(*way), 1e-6)
+        wait = shortest_within(self.config.pendulum.zmp_tolerance, back, durations) - durations[0]
+        if wait == 0.0:
+            return self
+        motion, rest = Motion(delay=float(wait)), self.remainder
+        rest = None if rest is None else replace(rest, motion=rest.motion + motion)
+        return replace(self, steps=[step.moved(motion) for step in self.steps], remainder=rest)
 
     def planned_after(self, piece: PendulumTrajectory) -> WalkingPlan:
         """Return the plan from the touch-down of the first step on, which ``piece`` ends with."""
@@ -392,6 +390,15 @@ class MovedSteps:
             boundaries=np.array(self._boundaries()),
             end_time=end_time if self.remainder is None else self.remainder.lift_off,
         )
+
+    def _parts(
+        self, start: PlanningState, stance_foot: Side
+    ) -> tuple[GaitSchedule, list[ContactPhase], SwingResponse, DcmEnd | None]:
+        """Return schedule, phases, response to the swinging legs, and end of the steps from a double support on."""
+        schedule = self._schedule(start.time)
+        phases = self._phases(schedule, stance_foot)
+        end = None if self.remainder is None else self.remainder.end(self.config)
+        return schedule, phases, SwingResponse.of(phases, self.config), end
 
     def _phases(self, schedule: GaitSchedule, stance_foot: Side) -> list[ContactPhase]:
         return contact_phases(schedule, self.feet, stance_foot, self.config)

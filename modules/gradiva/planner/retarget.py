@@ -86,7 +86,7 @@ class Retarget:
 
     Attributes:
         footholds: Of the step that runs, or of the next one in double support, and of those after it. All later steps
-            move and wait with the last of them.
+            move and wait with the last of them; after a foot that lands now, given alone, they may come less early.
         dcm_position: From which the DCM reference restarts, [m], shape (2,); None: it continues.
         com_position: From which the CoM reference restarts, [m], shape (3,); None: it continues.
         following: Number of steps that follow the last of the footholds at least: where the plan has fewer, steps that
@@ -169,12 +169,16 @@ def _landed(
     config: PlannerConfig,
     limits: FootstepPlanner,
 ) -> WalkingPlan:
-    """Return a plan whose swinging foot stands from ``time`` [s] on, and is the one that carries; its ZMP continues."""
+    """Return a plan whose swinging foot stands from ``time`` [s] on, and is the one that carries; its ZMP continues.
+
+    Where only this landing is given, the next lift-off may come as late as it was planned (``MovedSteps.waiting``).
+    """
     (landing, *following), base, first = steps, plan.whole(), plan.landings.after(time)
     side, pose, reference = landing.footstep.side, landing.footstep.pose, plan.at(time)
     feet = plan.phase_at(time).feet | {side: StandingFoot(pose, config.landing_height)}
     later = replace(change, footholds=change.footholds[1:])
-    _check(plan.landings[first + 1 :] or following, following, feet, later, time, config, limits)
+    if following:
+        _check(plan.landings[first + 1 :] or following, following, feet, later, time, config, limits)
     remainder = Remainder(base, first + len(steps), motion) if first + len(steps) < len(plan.landings) else None
     start = _planning_state(plan, change, time)
     velocity = start.dcm_velocity + config.natural_frequency * (start.dcm_position - reference.dcm.position)

@@ -274,14 +274,17 @@ class _Sole(NamedTuple):
     def error(self, other: _Sole, slope: NDArray) -> NDArray:
         """Return e beside the other sole on a slope: tilt about x and y [rad] and height [m], shape (3,)."""
         tilt = so3.log(self.foot.rotation @ self.rotation.T)[:2] - (slope[1], -slope[0])
-        way, planned = self.position - other.position, float(self.foot.position[2] - other.foot.position[2])
-        ground = other.lowest(slope) if self.foot.in_contact else 0.0
-        return np.array([*tilt, planned + ground - float(way[2] + slope @ way[:2])])
+        way = self.position - other.position
+        height = float(self.foot.position[2] - self.position[2] - slope @ way[:2])
+        if other.foot.in_contact:
+            height -= float(other.foot.position[2] - other.position[2])
+            height += other.lowest(slope) if self.foot.in_contact else 0.0
+        return np.array([*tilt, height])
 
     def lowest(self, slope: NDArray) -> float:
-        """Return the height of its lowest corner over its middle, across a slope, [m]."""
-        corners = self.corners @ self.rotation[:, :2].T
-        return float((corners[:, 2] + corners[:, :2] @ slope).min())
+        """Return the height of its lowest corner over its frame, across the planned ground and a slope on it, [m]."""
+        normal = self.foot.rotation[:, 2] + (*slope, 0.0)
+        return float((self.corners @ self.rotation[:, :2].T @ normal).min())
 
 
 class SoleLevelling:
@@ -293,8 +296,8 @@ class SoleLevelling:
 
     .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
 
-    Heights are those over the other sole, on which the robot stands and the odometry need not. Where that one stands on
-    an edge, a sole that should stand as well reaches down to the ground, which is under the lowest corner of the other.
+    Heights count from the other sole where that one should stand: the odometry may hold this one. Where it has tipped
+    onto its edge, and this one should stand as well, they count from the ground under its lowest corner.
     On a slope s [-] that the plan does not know, :math:`e_{x,y}` and :math:`e_z` are counted from the ground: a sole
     that lies on it leans by s, and one at a way d from the other sole is :math:`s \cdot d` lower.
 
@@ -308,7 +311,7 @@ class SoleLevelling:
     """
 
     def __init__(self, weight: float, sole: SoleRectangle) -> None:
-        """Take the robot's weight, [N], and its left sole."""
+        """Take the robot's weight, [N], and the rectangle of its left sole."""
         self._load = _AIRBORNE_LOAD * weight
         self._corners = {side: sole.corners(side) for side in Side}
         self.reset()
