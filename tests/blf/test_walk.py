@@ -1,5 +1,6 @@
 """Walks whose layer 3 is solved in another process, which may die; machines without the framework."""
 
+import math
 import os
 import signal
 import sys
@@ -176,10 +177,15 @@ def test_another_interpreter_does_not_get_the_paths_of_this_one(monkeypatch, tmp
     assert not {"PYTHONPATH", "PYTHONHOME"} & set(process._environment(tmp_path / "python"))
 
 
-def test_the_way_to_the_worker_and_back_is_short(stand_in):
+def test_the_way_to_the_worker_and_back_is_what_a_solution_takes_beyond_the_framework(stand_in):
     record = recorded("ik")
     case = record["cases"]["tight_limits"]
     worker = WorkerProcess(stand_in, kinematic_problem(record, case))
-    for _ in range(300):
+    assert math.isnan(worker.median_overhead)
+    ways = []
+    for _ in range(5):
         worker.solve(kinematic_numbers(case["samples"][0], case))
-    assert sorted(worker.overheads)[30] <= 150e-6  # [s] the machine of the tests has other work: a tenth of them
+        ways.append(worker.round_trip - worker.own_time)
+    assert list(worker.overheads) == ways
+    assert min(ways) > 0.0
+    assert worker.median_overhead == np.median(ways)
