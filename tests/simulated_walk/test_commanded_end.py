@@ -218,6 +218,7 @@ class Log(dict):
 @pytest.mark.walk
 def test_a_controller_that_takes_its_walk_for_done_elsewhere_has_walked_badly(monkeypatch):
     walk, command = SimulatedWalk(SETUP), VelocityCommand(0.1, duration=1.0)
+    assert walk.get_ready()
     done = walk.execute(command)
     assert (done.result["outcome"], done.walked, done.stands) == ("walked", True, True)
     assert done.result["end_error_m"] < 0.02

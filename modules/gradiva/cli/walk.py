@@ -41,7 +41,11 @@ Robot = Annotated[
 
 Speed = Annotated[
     float | None,
-    _where("M/S", f"Forward, negative is backward; {DEFAULT_SPEED} by default, or a slower robot's cruise speed."),
+    _where(
+        "M/S",
+        f"Forward, negative is backward; by default, without --lateral and --turn, {DEFAULT_SPEED} or a slower robot's"
+        " cruise speed.",
+    ),
 ]
 Lateral = Annotated[float | None, _where("M/S", "To the left.")]
 Turn = Annotated[float | None, _where("DEG/S", "Counter-clockwise.")]
@@ -96,7 +100,7 @@ Pushes = Annotated[
     list[str] | None,
     _what(
         text="Newtons in world and seconds; torso is the trunk of any robot; the walk starts at about 3 s, on soft"
-        " ground at 1 s.",
+        " ground at 1 s. May be repeated.",
         metavar="LINK,FX,FY,FZ,START,DURATION",
     ),
 ]

@@ -247,8 +247,9 @@ class SimulatedWalk:
         return is_soft and self.setup.walking.walking.control is ControlMode.TORQUE
 
     def execute(self, command: Command) -> WalkOutcome:
-        """Prepare, start, walk until the command is done and stand; return the outcome: result, figures and log.
+        """Prepare and start, unless it is ready, walk until the command is done and stand; return the outcome.
 
+        That is result, figures and log.
         A robot that falls and a controller that gives up are outcomes, too.
 
         Raises:

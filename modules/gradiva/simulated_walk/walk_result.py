@@ -304,7 +304,7 @@ def finish_walk(
     started = time.perf_counter()
     failure = ""
     try:
-        stands = walk.get_ready() and walk.follow(request.command)
+        stands = (walk.controller.state is WalkingState.WALKING or walk.get_ready()) and walk.follow(request.command)
         stands = stands and (walk.controller.state is WalkingState.STOPPED or walk.come_to_stand())
         if not stands:
             failure = walk.overdue
