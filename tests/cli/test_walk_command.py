@@ -63,6 +63,7 @@ CONTRACT = {
     "odometry_drift_m": float,
     "flexible_joints": type(None),
     "mpc": type(None),
+    "step_adaptation_active_s": float,
     "adapted_steps": int,
     "largest_step_change_m": float,
     "largest_step_change_at_s": type(None),

@@ -121,7 +121,7 @@ def test_terminal_and_report_use_the_same_words():
 def test_a_walk_on_its_way_has_the_distance_of_whole_steps_and_one_that_fell_no_pose():
     walks = cells_of(is_standing=False, outcome="stopped", largest_step_change_m=0.054, largest_step_change_at_s=6.18)
     assert {"distance of whole steps", "middle of the feet, in mid-walk"} <= walks[1].keys()
-    assert walks[1]["largest landed step change"] == "54 mm, step that lifted off at 6.18 s"
+    assert walks[1]["largest landed step change"] == "54 mm, of the step that lifted off at 6.18 s"
     assert "of the step that lifted off at 6.18 s" in tiles(walks[0])
     fell = cells_of(is_standing=False, outcome="fell")[1]
     assert not {"distance", "final pose", "middle of the feet, in mid-walk"} & fell.keys()
@@ -131,12 +131,21 @@ def test_the_end_of_a_velocity_that_moved_with_adapted_steps_is_said_so():
     moved = {"end_error_m": 0.036, "largest_step_change_m": 0.054, "commanded_end_m": [1.82, 0.0]}
     result, cells = cells_of(**moved, commanded_duration_s=10.0)
     assert (cells["end error"], cells["largest step change"]) == (
-        "36 mm from its end, moved by adapted steps",
+        "36 mm, adapted steps have moved its end",
         "54 mm",
     )
-    assert "commanded end, moved by adapted steps: (1.82, 0.00) m" in tiles(result)
+    assert "commanded end: (1.82, 0.00) m</div>" in tiles(result)
+    assert "adapted steps have moved its end" in tiles(result)
     for place in (moved, moved | {"commanded_duration_s": 10.0, "largest_step_change_m": 0.0}):
         assert cells_of(**place)[1]["end error"] == "36 mm"
+
+
+def test_a_push_that_moved_no_step_is_said():
+    answered = {"adapted_steps": 0, "step_adaptation_active_s": 0.93}
+    line = "steps   all as planned: in 0.93 s of step adaptation no landing had to move"
+    assert further_steps(answered) == further_steps(answered | {"steps": 13, "planned_steps": 13}) == line
+    for other in ({"adapted_steps": 1}, {"step_adaptation_active_s": 0.0}, {"step_adaptation_active_s": None}):
+        assert further_steps(answered | other) == ""
 
 
 def test_steps_beyond_the_plan_are_said():

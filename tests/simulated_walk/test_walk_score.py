@@ -301,6 +301,7 @@ def adapted(tilt):
     signals = {name: log[name] for name in log}
     signals["step_adaptation::nominal_foothold"] = foothold(0.0)(times)
     signals["step_adaptation::adapted_foothold"] = foothold(1.0)(times)
+    signals["step_adaptation::is_active"] = ((times >= 3.0) & (times < 3.4))[:, None].astype(float)
     signals["step_adaptation::delay"] = np.where((times >= 3.0) & (times < 3.4), -0.11, 0.0)[:, None]
     signals["simulation::root_link::orientation"] = np.outer(times >= 5.35, [tilt, 0.0, 0.0])
     return SignalLog.from_arrays(times, signals)
@@ -311,7 +312,7 @@ def test_a_foot_of_a_robot_that_falls_counts_but_makes_no_largest_change_which_s
     tilt, change, when
 ):
     figures = score(adapted(tilt), adapts_steps=True)
-    assert figures["adapted_steps"] == 2
+    assert (figures["step_adaptation_active_s"], figures["adapted_steps"]) == (pytest.approx(0.4), 2)
     assert (figures["largest_step_change_m"], figures["largest_step_change_at_s"]) == pytest.approx((change, when))
     assert (figures["largest_step_delay_s"], figures["largest_step_delay_at_s"]) == pytest.approx((-0.11, 3.0))
 

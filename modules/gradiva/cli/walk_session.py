@@ -58,7 +58,6 @@ from gradiva.telemetry import (
     WalkRecord,
     adapted_steps,
     further_steps,
-    moved_end,
     number,
     unhealthy_figures,
     unsaved,
@@ -503,7 +502,7 @@ def result_table(result: Mapping[str, Any]) -> Table:
 def _figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return label and value of the key figures, the tracking errors and the tick's duration."""
     figures = [
-        (figure.name(result), f"{figure.with_unit(result)}{_moment(figure, result)}")
+        (figure.name(result), ", ".join(filter(None, (figure.with_unit(result), figure.remark(result)))))
         for figure in KEY_FIGURES
         if figure.is_shown(result) and figure.key not in _REPORT_ALONE
     ]
@@ -520,13 +519,6 @@ def _pose(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     if result.get("outcome") == "fell":
         return []
     return [("final pose" if result.get("is_standing", True) else "middle of the feet, in mid-walk", pose)]
-
-
-def _moment(figure: KeyFigure, result: Mapping[str, Any]) -> str:
-    if figure.key == "end_error_m" and (moved := moved_end(result)):
-        return f" from its end{moved}"
-    moment = figure.moment(result)
-    return "" if moment is None else f", step that lifted off at {moment:.2f} s"
 
 
 def _number(value: float, digits: int) -> str:

@@ -16,6 +16,7 @@ from gradiva.telemetry import AdaptedStep, BoolArray, SignalLog, adapted_steps, 
 from gradiva.walking import WalkingLog
 
 _STEPPING = (
+    "step_adaptation_active_s",
     "adapted_steps",
     "largest_step_change_m",
     "largest_step_change_at_s",
@@ -125,22 +126,31 @@ def _nothing() -> dict[str, Any]:
 
 
 def _stepping(log: SignalLog, is_on: bool) -> dict[str, Any]:
-    """Return how many steps step adaptation changed, by how much at most (earlier is negative), and when they began.
+    """Return how long step adaptation answered, how many steps it changed, by how much at most, and when they began.
 
-    None while it is off. The largest change is of steps that came down on the ground, not of feet of a robot that
+    None while it is off. Earlier is negative. The largest change is of steps that came down on the ground, not of feet of a robot that
     falls; None where no changed step did.
     """
     is_logged = "step_adaptation::delay" in log and np.isfinite(log["step_adaptation::nominal_foothold"]).any()
     if not is_on and not is_logged:
         return dict.fromkeys(_STEPPING)
     changed = adapted_steps(log) if is_logged else []
+    active = _duration_of(log, "step_adaptation::is_active")
     steps = [step for step in changed if _has_landed(log, step)]
     if not steps:
         largest = None if changed else 0.0
-        return dict(zip(_STEPPING, (len(changed), largest, None, largest, None), strict=True))
+        return dict(zip(_STEPPING, (active, len(changed), largest, None, largest, None), strict=True))
     moved, late = max(steps, key=lambda step: step.distance), max(steps, key=lambda step: abs(step.delay))
     at = late.nominal.time if abs(late.delay) > _SAME_TIME else None
-    return dict(zip(_STEPPING, (len(changed), moved.distance, moved.nominal.time, late.delay, at), strict=True))
+    largest = moved.distance, moved.nominal.time, late.delay, at
+    return dict(zip(_STEPPING, (active, len(changed), *largest), strict=True))
+
+
+def _duration_of(log: SignalLog, flag: str) -> float:
+    """Return for how long a flag of the log was set, [s]; zero where it is not logged."""
+    if flag not in log or len(log) < 2:
+        return 0.0
+    return float(np.diff(log.times) @ (log[flag][:-1, 0] > 0.5))
 
 
 def _has_landed(log: SignalLog, step: AdaptedStep) -> bool:

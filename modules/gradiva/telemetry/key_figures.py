@@ -57,9 +57,11 @@ class KeyFigure:
         """Return the label, which may differ where the robot does not stand at the end."""
         return self.unfinished if self.unfinished and result.get("is_standing") is False else self.label
 
-    def moment(self, result: Mapping[str, Any]) -> float | None:
-        """Return when the step began that the value is of, [s]; None where it is of no single step."""
-        return _nested_value(result, self.when) if self.when else None
+    def remark(self, result: Mapping[str, Any]) -> str:
+        """Return of which step the value is, or that adapted steps have part in it; empty where there is nothing."""
+        if self.when and (moment := _nested_value(result, self.when)) is not None:
+            return f"of the step that lifted off at {moment:.2f} s"
+        return "adapted steps have moved its end" * (self.key == "end_error_m" and _has_moved_end(result))
 
     def is_shown(self, result: Mapping[str, Any]) -> bool:
         """Return whether a result has this figure."""
@@ -274,17 +276,21 @@ def unhealthy_figures(result: Mapping[str, Any]) -> str:
     )
 
 
-def moved_end(result: Mapping[str, Any]) -> str:
-    """Return a word on the end of a velocity that moved with adapted steps; empty where it did not, or is a place."""
-    is_moved = result.get("commanded_duration_s") is not None and (result.get("largest_step_change_m") or 0.0) > _MOVED
-    return ", moved by adapted steps" * is_moved
+def _has_moved_end(result: Mapping[str, Any]) -> bool:
+    """Return whether the end of a velocity moved with adapted steps; that of a place stays."""
+    return result.get("commanded_duration_s") is not None and (result.get("largest_step_change_m") or 0.0) > _MOVED
 
 
 def further_steps(result: Mapping[str, Any]) -> str:
-    """Return a line on steps beyond those of the plan, with what they were for; empty where there were none."""
+    """Return a line on steps beyond those of the plan, with what they were for, or on a push that moved none.
+
+    Empty where there was neither.
+    """
     steps, planned = result.get("steps"), result.get("planned_steps")
     if steps is None or planned is None or steps <= planned:
-        return ""
+        active = result.get("step_adaptation_active_s") or 0.0
+        is_unmoved = active > 0.0 and not result.get("adapted_steps")
+        return f"steps   all as planned: in {active:.2f} s of step adaptation no landing had to move" * is_unmoved
     adapted, on_the_spot = result.get("adapted_steps") or 0, result.get("further_steps_on_the_spot") or 0
     found = [f"{on_the_spot} of them on the spot"] * bool(on_the_spot) + [f"{adapted} adapted"] * bool(adapted)
     found = found or ["planned anew on the way"]

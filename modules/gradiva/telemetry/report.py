@@ -19,7 +19,6 @@ from gradiva.telemetry.key_figures import (
     TRACKING_FIGURES,
     KeyFigure,
     further_steps,
-    moved_end,
     number,
     unusual_figures,
 )
@@ -152,16 +151,14 @@ def _case(figure: KeyFigure, result: Mapping[str, Any]) -> str:
 
 
 def _commanded(figure: KeyFigure, result: Mapping[str, Any]) -> str:
-    """Return the duration or the end of the command, below the figure that is set beside it."""
+    """Return the duration or the end of the command, below the figure that is set beside it, and its remark."""
     duration, end = result.get("commanded_duration_s"), result.get("commanded_end_m")
     text = f"command: {duration:g} s, ramps included" if figure.key == "duration_s" and duration else ""
     if figure.key == "steps" and result.get("planned_steps") is not None:
         text = f"planned: {result['planned_steps']}"
-    if (moment := figure.moment(result)) is not None:
-        text = f"of the step that lifted off at {moment:.2f} s"
     if figure.key == "end_error_m" and end:
-        text = f"commanded end{moved_end(result)}: ({number(end[0], 1.0, 2)}, {number(end[1], 1.0, 2)}) m"
-    return f'<div class="label">{text}</div>' if text else ""
+        text = f"commanded end: ({number(end[0], 1.0, 2)}, {number(end[1], 1.0, 2)}) m"
+    return "".join(f'<div class="label">{line}</div>' for line in (text, figure.remark(result)) if line)
 
 
 def _definition(figure: KeyFigure) -> str:
