@@ -51,7 +51,6 @@ from gradiva.telemetry import (
     ERRORS,
     FOOT,
     KEY_FIGURES,
-    KeyFigure,
     Motion,
     RunFolder,
     SignalLog,

@@ -128,8 +128,8 @@ def _nothing() -> dict[str, Any]:
 def _stepping(log: SignalLog, is_on: bool) -> dict[str, Any]:
     """Return how long step adaptation answered, how many steps it changed, by how much at most, and when they began.
 
-    None while it is off. Earlier is negative. The largest change is of steps that came down on the ground, not of feet of a robot that
-    falls; None where no changed step did.
+    None while it is off. Earlier is negative. The largest change is of steps that came down on the ground, not of feet
+    of a robot that falls; None where no changed step did.
     """
     is_logged = "step_adaptation::delay" in log and np.isfinite(log["step_adaptation::nominal_foothold"]).any()
     if not is_on and not is_logged:
