@@ -120,7 +120,8 @@ def draw_from_above(walk: FromAbove) -> Figure:
         figure = Figure(figsize=(_ABOVE_WIDTH, height))
         axis = figure.add_axes((0.5 / _ABOVE_WIDTH, 0.4 / height, 1.0 - 0.6 / _ABOVE_WIDTH, 1.0 - 0.75 / height))
         for side, soles in walk.soles.items():
-            axis.add_collection(PolyCollection(soles, facecolor=FOOT[side] + "22", edgecolor=FOOT[side], linewidth=0.9))
+            filled = {"facecolor": FOOT[side] + "22", "edgecolor": FOOT[side], "linewidth": 0.9}
+            axis.add_collection(PolyCollection(soles, **filled, label=f"{side} sole"))
             axis.add_collection(
                 PolyCollection(walk.planned_soles[side], facecolor="none", edgecolor=FOOT[side], linestyle=":")
             )
