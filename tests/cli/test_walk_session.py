@@ -144,7 +144,8 @@ def test_a_push_that_moved_no_step_is_said():
     answered = {"adapted_steps": 0, "step_adaptation_active_s": 0.93}
     line = "steps   all as planned: in 0.93 s of step adaptation no landing had to move"
     assert further_steps(answered) == further_steps(answered | {"steps": 13, "planned_steps": 13}) == line
-    for other in ({"adapted_steps": 1}, {"step_adaptation_active_s": 0.0}, {"step_adaptation_active_s": None}):
+    others = {"adapted_steps": 1}, {"step_adaptation_active_s": 0.0}, {"step_adaptation_active_s": None}
+    for other in (*others, {"outcome": "fell"}, {"outcome": "stopped"}):
         assert further_steps(answered | other) == ""
 
 

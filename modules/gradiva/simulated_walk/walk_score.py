@@ -142,8 +142,8 @@ def _stepping(log: SignalLog, is_on: bool) -> dict[str, Any]:
         return dict(zip(_STEPPING, (active, len(changed), largest, None, largest, None), strict=True))
     moved, late = max(steps, key=lambda step: step.distance), max(steps, key=lambda step: abs(step.delay))
     at = late.nominal.time if abs(late.delay) > _SAME_TIME else None
-    largest = moved.distance, moved.nominal.time, late.delay, at
-    return dict(zip(_STEPPING, (active, len(changed), *largest), strict=True))
+    changes = moved.distance, moved.nominal.time, late.delay, at
+    return dict(zip(_STEPPING, (active, len(changed), *changes), strict=True))
 
 
 def _duration_of(log: SignalLog, flag: str) -> float:

@@ -289,8 +289,9 @@ def further_steps(result: Mapping[str, Any]) -> str:
     steps, planned = result.get("steps"), result.get("planned_steps")
     if steps is None or planned is None or steps <= planned:
         active = result.get("step_adaptation_active_s") or 0.0
-        is_unmoved = active > 0.0 and not result.get("adapted_steps")
-        return f"steps   all as planned: in {active:.2f} s of step adaptation no landing had to move" * is_unmoved
+        if not active or result.get("adapted_steps") or not result.get("outcome", "walked").startswith("walked"):
+            return ""
+        return f"steps   all as planned: in {active:.2f} s of step adaptation no landing had to move"
     adapted, on_the_spot = result.get("adapted_steps") or 0, result.get("further_steps_on_the_spot") or 0
     found = [f"{on_the_spot} of them on the spot"] * bool(on_the_spot) + [f"{adapted} adapted"] * bool(adapted)
     found = found or ["planned anew on the way"]

@@ -120,8 +120,9 @@ def draw_from_above(walk: FromAbove) -> Figure:
         figure = Figure(figsize=(_ABOVE_WIDTH, height))
         axis = figure.add_axes((0.5 / _ABOVE_WIDTH, 0.4 / height, 1.0 - 0.6 / _ABOVE_WIDTH, 1.0 - 0.75 / height))
         for side, soles in walk.soles.items():
-            filled = {"facecolor": FOOT[side] + "22", "edgecolor": FOOT[side], "linewidth": 0.9}
-            axis.add_collection(PolyCollection(soles, **filled, label=f"{side} sole"))
+            stood = PolyCollection(soles, facecolor=FOOT[side] + "22", edgecolor=FOOT[side], linewidth=0.9)
+            stood.set_label(f"{side} sole")
+            axis.add_collection(stood)
             axis.add_collection(
                 PolyCollection(walk.planned_soles[side], facecolor="none", edgecolor=FOOT[side], linestyle=":")
             )
