@@ -225,7 +225,7 @@ def test_joints_that_a_plan_bends_to_the_limits_of_their_positions_are_named():
     }
     assert len(axes) == 15, "legs and torso"
     notes = joint_notes(layers, plan)
-    assert [note for note in notes if "l_ankle_pitch, r_ankle_pitch to the limits of their positions" in note]
+    assert [note for note in notes if "l_ankle_pitch, r_ankle_pitch to position limits" in note]
 
 
 WALK = VelocityCommand(0.19, duration=10.0)

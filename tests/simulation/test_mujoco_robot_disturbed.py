@@ -79,6 +79,14 @@ def test_a_push_that_cannot_be_is_refused(wrong: dict[str, Any], message: str) -
         Push(**(right | wrong))
 
 
+def test_a_push_that_is_over_is_refused(make_icub: MakeRobot) -> None:
+    robot = make_icub()
+    robot.advance(0.2)
+    with pytest.raises(ConfigError, match=r"to the left on chest from 0.10 to 0.20 s comes too late: .* at 0.20 s"):
+        robot.push(Push("chest", (0.0, 5.0, 0.0), start=0.1, duration=0.1))
+    assert robot.pushes == ()
+
+
 def test_a_torque_turns_the_robot(make_icub: MakeRobot) -> None:
     robot = make_icub(shift=(0, 0, 5), ground={"gravity": 0.0})
     robot.push(Push("root_link", (0.0, 0.0, 0.0), start=0.0, duration=0.1, torque=(0.0, 0.0, -2.0)))

@@ -43,8 +43,8 @@ Speed = Annotated[
     float | None,
     _where(
         "M/S",
-        f"Forward, negative is backward; by default, without --lateral and --turn, {DEFAULT_SPEED} or a slower robot's"
-        " cruise speed.",
+        "Forward, negative is backward, 0 on the spot; by default, without --lateral and --turn,"
+        f" {DEFAULT_SPEED} or a slower robot's cruise speed.",
     ),
 ]
 Lateral = Annotated[float | None, _where("M/S", "To the left.")]

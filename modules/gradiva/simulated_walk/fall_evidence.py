@@ -31,7 +31,7 @@ _AT_LIMIT = math.radians(0.5)  # iCub v2.7's ankles keep 2.4° as shipped; the i
 # A joint at its limit lets feet and CoM yield; ankles of healthy walks that trail touch it for 0.08, bent knees 0.2 s.
 _HELD_AT_LIMIT = 0.1  # [s]
 _SPARES: Mapping[str, str] = {
-    "pitch": "a lower planner.swing_height, a higher planner.com_height or a lower --speed bends legs less",
+    "pitch": "a lower planner.swing_height, a higher planner.com_height or shorter steps (--speed) bend legs less",
     "roll": "a planner.step_width nearer to the distance of the hips rolls hips and ankles less",
     "yaw": "a slower --turn or a lower planner.max_step_turn turns hips less",
 }

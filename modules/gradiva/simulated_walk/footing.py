@@ -424,5 +424,5 @@ def joint_notes(layers: WalkingLayers, plan: WalkingPlan) -> list[str]:
         )
     if too_far:
         spares = spares_joints(too_far, layers.joint_axes())
-        notes.append(f"the plan drives {', '.join(too_far)} to the limits of their positions: {spares}")
+        notes.append(f"the plan drives {', '.join(too_far)} to position limits: {spares}")
     return notes

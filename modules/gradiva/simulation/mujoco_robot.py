@@ -233,8 +233,11 @@ class MujocoRobot:
         """Apply a push, beside those of the configuration; its start counts from the robot's start.
 
         Raises:
+            ConfigError: It is over already.
             ModelError: The model has no such link.
         """
+        if push.end <= self.time:
+            raise ConfigError(f"the {push} comes too late: the robot is at {self.time:.2f} s")
         self._pusher.add(push)
         self._pushes.append(push)
 

@@ -240,7 +240,7 @@ KEY_FIGURES = (
         is_enough=True,
         definition="On a floor of 28 ms, or on the simulated one where that is softer.",
     ),
-    KeyFigure("real_time_factor", "real-time factor", "", 1.0, 1),
+    KeyFigure("real_time_factor", "real-time factor", "", 1.0, 2),
     KeyFigure("qp_failures", "QP failures", better=-1),
     KeyFigure("held_ticks", "held ticks", better=-1, definition="Ticks in which the last command was held."),
     KeyFigure("deadline_misses", "deadline misses", better=-1),

@@ -120,12 +120,12 @@ def draw_from_above(walk: FromAbove) -> Figure:
         figure = Figure(figsize=(_ABOVE_WIDTH, height))
         axis = figure.add_axes((0.5 / _ABOVE_WIDTH, 0.4 / height, 1.0 - 0.6 / _ABOVE_WIDTH, 1.0 - 0.75 / height))
         for side, soles in walk.soles.items():
-            stood = PolyCollection(soles, facecolor=FOOT[side] + "22", edgecolor=FOOT[side], linewidth=0.9)
-            stood.set_label(f"{side} sole")
-            axis.add_collection(stood)
-            axis.add_collection(
-                PolyCollection(walk.planned_soles[side], facecolor="none", edgecolor=FOOT[side], linestyle=":")
-            )
+            edge, name = FOOT[side], f"{side} sole"
+            axis.add_collection(PolyCollection(soles, facecolor=f"{edge}22", edgecolor=edge, linewidth=0.9, label=name))
+            if planned := walk.planned_soles[side]:
+                moved = PolyCollection(planned, facecolor="none", edgecolor=edge, linestyle=":")
+                moved.set_label(f"{name}, as planned")
+                axis.add_collection(moved)
         for name, (colour, path) in walk.paths.items():
             axis.plot(*path.T, color=colour, linewidth=1.5 if name == "CoM" else 0.8, label=name)
         axis.set_aspect("equal", adjustable="datalim")
