@@ -164,13 +164,12 @@ class EndError:
     def judged(self) -> list[Judged]:
         """Return place and heading, and the distance from the path, beside tolerances that grow with the way."""
         place, heading = _PLACE + _PLACE_PER_WAY * self.way, _HEADING + _HEADING_PER_WAY * self.way
-        turned = "" if self.heading is None else f" and {math.degrees(self.heading):.0f}°"
-        text = f"ended {self.distance:.2f} m{turned} from where it was commanded"
-        away, turn = self.distance / place, (self.heading or 0.0) / heading
-        allowed = f"{place:.2f} m" if away > turn else f"{math.degrees(heading):.2g}°"
+        turn, far = self.heading or 0.0, f"{place:.2f} m"
+        askew = f"ended {math.degrees(turn):.0f}° off its commanded heading"
         return [
-            Judged(max(away, turn), text, allowed, _DRIFTS),
-            Judged(self.off_path / place, f"left its path by {self.off_path:.2f} m", f"{place:.2f} m", _DRIFTS),
+            Judged(self.distance / place, f"ended {self.distance:.2f} m from where it was commanded", far, _DRIFTS),
+            Judged(turn / heading, askew, f"{math.degrees(heading):.2g}°", _DRIFTS),
+            Judged(self.off_path / place, f"left its path by {self.off_path:.2f} m", far, _DRIFTS),
         ]
 
 
