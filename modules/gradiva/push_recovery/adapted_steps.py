@@ -180,9 +180,11 @@ class AdaptedSteps(StepAdaptation):
     def _goes_over_stance(self, state: RobotState, reference: WalkingReference, side: Side) -> bool:
         """Return whether the DCM is outside of a stance sole, or its error points mainly there."""
         stance = reference.foot(side)
-        ahead, outward = stance.rotation[:2, 0], side.sign * stance.rotation[:2, 1]
-        error, offset = state.dcm_position - reference.dcm.position, state.dcm_position - stance.position[:2]
-        return bool(outward @ offset > self._edge[side] or outward @ error > abs(ahead @ error))
+        (ahead_x, left_x, _), (ahead_y, left_y, _), _ = stance.rotation.tolist()
+        x, y = (state.dcm_position - stance.position[:2]).tolist()
+        error_x, error_y = (state.dcm_position - reference.dcm.position).tolist()
+        offset, outward = side.sign * (left_x * x + left_y * y), side.sign * (left_x * error_x + left_y * error_y)
+        return offset > self._edge[side] or outward > abs(ahead_x * error_x + ahead_y * error_y)
 
     def _change(
         self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, index: int, nominal: NominalStep
@@ -316,8 +318,8 @@ def _falls_away(state: RobotState, reference: WalkingReference, step: PlannedSte
 
 def _part_towards(swing: FootReference, stance: FootReference, error: NDArray) -> float:
     """Return the cosine of the angle between the DCM error and the way from the stance foot to the swinging one."""
-    way = (swing.position - stance.position)[:2]
-    return float(error @ way) / (math.hypot(*error) * math.hypot(*way) or 1.0)
+    (x, y), (way_x, way_y, _) = error.tolist(), (swing.position - stance.position).tolist()
+    return (x * way_x + y * way_y) / (math.hypot(x, y) * math.hypot(way_x, way_y) or 1.0)
 
 
 def _is_far(distance: float, least: float, time: float, plan: WalkingPlan, index: int) -> bool:

@@ -175,10 +175,12 @@ def predicted_dcm(dcm: NDArray, zmp: NDArray, planned: DcmReference, frequency: 
         frequency: ζ, [rad/s].
         age: T_a of ``dcm``, [s].
     """
-    planned_zmp = planned.position - planned.velocity / frequency
-    error = dcm - planned.position - np.clip(zmp - planned_zmp, -_HALF_SOLE, _HALF_SOLE)
-    predicted: NDArray = dcm + age * frequency * error
-    return predicted
+    predicted = []  # in plain numbers: half of the time of arrays of two
+    vectors = dcm, zmp, planned.position, planned.velocity
+    for xi, z, xi_r, rate in zip(*map(np.ndarray.tolist, vectors), strict=True):
+        zmp_error = z - (xi_r - rate / frequency)
+        predicted.append(xi + age * frequency * (xi - xi_r - min(max(zmp_error, -_HALF_SOLE), _HALF_SOLE)))
+    return np.array(predicted)
 
 
 def viable_set(frequency: float, double_support: float, lower: NDArray, upper: NDArray, legs: Legs) -> NDArray:
