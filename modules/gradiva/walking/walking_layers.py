@@ -36,6 +36,7 @@ from gradiva.estimation import (
 )
 from gradiva.planner import PLANNERS, PlannerConfig, WalkingPlanner
 from gradiva.push_recovery import (
+    STEP_ADAPTATIONS,
     HipStrategy,
     HipStrategyConfig,
     MovedSoles,
@@ -554,6 +555,10 @@ class WalkingConfig:
                 self.zmp_com_controller.check_for_motion_servos()
             except ConfigError as error:
                 raise ConfigError(f"zmp_com_controller {error}", ["zmp_com_controller.walking"]) from None
+        try:
+            STEP_ADAPTATIONS.kind(self.step_adaptation.law)
+        except ConfigError as error:
+            raise ConfigError(f"[step_adaptation] law: {error}", ["step_adaptation.law"]) from None
 
 
 _LONGEST_PERIOD = 0.05  # [s] in which an error of the DCM grows by a fifth, exp(ω T), on the shipped robots
