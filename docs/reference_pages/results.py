@@ -144,9 +144,10 @@ def _settings(run: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _sums(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the sums over maps of pushes where there are some, with their least and largest cell; else all rows."""
+    """Return the sums over maps of pushes, with their least and largest cell, or totals of swings; else all rows."""
     sums = [row for row in rows if row.get("phase") == "sum"]
-    return [{**row, "one push": _of_one_push(rows, row), "compared": row["reason"]} for row in sums] or rows
+    maps = [{**row, "one push": _of_one_push(rows, row), "compared": row["reason"]} for row in sums]
+    return maps or [row for row in rows if row.get("time_s") == "all"] or rows
 
 
 def _of_one_push(rows: list[dict[str, Any]], total: Mapping[str, Any]) -> str:

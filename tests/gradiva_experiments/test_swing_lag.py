@@ -6,7 +6,7 @@ import pytest
 from gradiva.common import ControlMode
 from gradiva.setup import Plant
 from gradiva_experiments import ExperimentOptions, Pool, find_experiment
-from gradiva_experiments.shipped.swing_lag import OUTWARD, MovedSwing, SwingCase, lag_of
+from gradiva_experiments.shipped.swing_lag import OUTWARD, MovedSwing, SwingCase, lag_of, totals
 
 
 def test_the_lag_of_a_delayed_way_is_found():
@@ -31,3 +31,14 @@ def test_a_landing_that_the_planner_refuses_is_a_row_without_figures(tmp_path):
     experiment.run(run)
     assert {row["outcome"] for row in run.rows} == {"refused"}
     assert all(row["value"] is None for row in run.rows)
+    assert run.is_fulfilled
+
+
+def test_a_total_has_the_largest_figures_of_the_swings_of_an_acceleration_and_their_median_lag():
+    common = {"robot": "g1", "plant": "ideal", "control": "position", "acceleration_mps2": 12.0}
+    figures = [(9.8, 20.0, -15.0, 4.0, 0.001), (10.0, 12.0, 8.0, 5.0, 0.004), (9.9, 11.0, 7.0, 6.0, 0.002)]
+    names = ("peak_mps2", "largest_mm", "touch_down_mm", "height_mm", "value")
+    rows = [{**common, **dict(zip(names, swing, strict=True))} for swing in figures]
+    (total,) = totals([*rows, {**common, "value": None}])
+    assert [total[name] for name in names] == [10.0, 20.0, 15.0, 6.0, 0.002]
+    assert (total["swings"], total["largest_lag_s"], total["time_s"]) == (3, 0.004, "all")

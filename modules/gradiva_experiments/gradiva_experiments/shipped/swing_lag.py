@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import statistics
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -17,7 +18,7 @@ from gradiva.setup import Plant
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import SimulatedState
 from gradiva_experiments.continued_walks import phase_times
-from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
+from gradiva_experiments.experiment import Asked, Experiment, ExperimentRun, Row
 from gradiva_experiments.pool import Job
 from gradiva_experiments.trial import RobotCase, Trial
 
@@ -25,10 +26,13 @@ SPEED = 0.1  # [m/s]
 ACCELERATIONS = (6.0, 12.0, 18.0)  # [m/s²] of the cubic that a landing is chosen for
 TIMES = (0.40, 0.50, 0.60)  # [s] to touch-down
 AHEAD, OUTWARD = "ahead", "outward"
+ALL = "all"
 _COMMAND_DURATION = 10.0  # [s]
 _LATEST = 0.15  # [s] lag that is looked for
 _LAGS = np.arange(0.0, _LATEST, 0.001)  # [s]
 _AFTER_LIFT_OFF = 0.05  # [s] until the landing moves
+_FIGURES = ("peak_mps2", "largest_mm", "touch_down_mm", "height_mm")
+_ALIKE = ("robot", "plant", "control", "acceleration_mps2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +141,37 @@ def cases(run: ExperimentRun) -> Iterator[SwingCase]:
 
 
 def run_swing_lag(run: ExperimentRun) -> None:
-    """Move one landing of each walk; the value is the lag of the sole along its way, [s]."""
+    """Move one landing of each walk; the value is the lag of the sole along its way, [s]. Totals are the last rows."""
     chosen = list(cases(run))
     jobs = [SwingJob(case, case.trial(run.options.overrides)) for case in chosen]
     for place, figures in run.pool.results(jobs):
         case = chosen[place]
-        run.add_row({**case.as_row, **figures}, place)
+        run.add_row({**case.as_row, **figures, "asked": Asked.AS_FOUND}, place)
         text = f"{case.robot} {case.way} {case.time} s: {figures['value']} {figures['reason']}"
         run.report(len(run.rows), len(chosen), text)
+    for row in totals(run.rows):
+        run.add_row(row)
+
+
+def totals(rows: Iterable[Row]) -> list[Row]:
+    """Return a row for each acceleration of a robot: the largest figures of its swings, and their median lag, [s]."""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        if row["value"] is not None:
+            groups.setdefault(tuple(row[name] for name in _ALIKE), []).append(row)
+    return [{**dict(zip(_ALIKE, name, strict=True)), **_total(swings)} for name, swings in groups.items()]
+
+
+def _total(swings: list[Row]) -> Row:
+    lags = [swing["value"] for swing in swings]
+    return {
+        "time_s": ALL,
+        "swings": len(swings),
+        **{name: max(abs(swing[name]) for swing in swings) for name in _FIGURES},
+        "largest_lag_s": max(lags),
+        **_judged("measured", statistics.median(lags)),
+        "asked": Asked.AS_FOUND,
+    }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,12 +193,11 @@ class SwingJob(Job):
 
 def _measured(case: SwingCase, trial: Trial) -> Row:
     """Return the figures of one swing; a landing that the planner refuses has none."""
-    names = ("peak_mps2", "largest_mm", "touch_down_mm", "height_mm")
     swing = MovedSwing(case, trial)
     try:
         times, wanted, reached = swing.followed()
     except PlanningError as error:
-        return {**dict.fromkeys(names), "paper": None, "value": None, "outcome": "refused", "reason": str(error)}
+        return {**dict.fromkeys(_FIGURES), **_judged("refused", None, str(error))}
     axis = 0 if case.way == AHEAD else 1
     along, late = wanted[:, axis], 1e3 * (wanted - reached)
     period = float(times[1] - times[0])
@@ -181,9 +207,13 @@ def _measured(case: SwingCase, trial: Trial) -> Row:
         float(math.copysign(1.0, along[-1]) * late[-1, axis]),
         float(np.abs(late[:, 2]).max()),
     )
-    rounded = dict(zip(names, (round(figure, 1) for figure in figures), strict=True))
+    rounded = dict(zip(_FIGURES, (round(figure, 1) for figure in figures), strict=True))
     outcome = "fell" if swing.walk.is_down else "measured"
-    return {**rounded, "paper": None, "value": lag_of(times, along, reached[:, axis]), "outcome": outcome, "reason": ""}
+    return {**rounded, **_judged(outcome, lag_of(times, along, reached[:, axis]))}
+
+
+def _judged(outcome: str, lag: float | None, reason: str = "") -> Row:
+    return {"paper": None, "value": lag, "outcome": outcome, "reason": reason}
 
 
 EXPERIMENTS = (
