@@ -15,6 +15,7 @@ from gradiva.push_recovery.tilt import (
     LARGEST_TILT_OFFSET,
     LEAK_TIME,
     SOLE_SPEED,
+    STANDING_LEAK,
     TILT_GAIN,
 )
 from gradiva.whole_body import SLIGHT_SLOPE, SlopedBegin
@@ -117,6 +118,32 @@ def test_a_loaded_sole_that_tipped_is_laid_flat_where_it_stands_and_gets_its_til
     after = levelling.levelled(body, flat, True, True, period)
     kept = turn * (1.0 - period / LEAK_TIME)
     np.testing.assert_allclose(so3.log(after.left_foot.rotation), [-kept, 0.0, 0.0], atol=1e-12)
+
+
+def test_a_robot_that_stands_again_gives_its_tilt_back_slowly_until_it_steps():
+    levelling, period = SoleLevelling(WEIGHT, SOLE), 0.01
+    level, loads = {Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 1.0}
+    body, tipped = standing(level, loads, tilt=0.05, in_contact=True)
+    _, flat = standing(level, loads, in_contact=True)
+    for _ in range(10):
+        levelling.levelled(body, tipped, True, True, period)
+    before = levelling.offsets[Side.LEFT][0]
+    assert before / LEAK_TIME < -STANDING_LEAK
+    moved = levelling.levelled(body, flat, False, False, period)
+    assert levelling.offsets[Side.LEFT][0] == pytest.approx(before + period * STANDING_LEAK, abs=1e-12)
+    np.testing.assert_allclose(moved.left_foot.twist[3:], [STANDING_LEAK, 0.0, 0.0], atol=1e-12)
+    now, (stepping, _) = levelling.offsets[Side.LEFT][0], standing(level, loads)
+    levelling.levelled(stepping, flat, False, False, period)
+    assert levelling.offsets[Side.LEFT][0] == pytest.approx(now * (1.0 - period / LEAK_TIME), abs=1e-12)
+
+
+def test_the_height_of_a_sole_that_hangs_beside_a_standing_robot_is_fed_back_but_not_forward():
+    body, _ = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, in_contact=True)
+    _, hanging = standing({Side.LEFT: 0.0, Side.RIGHT: 0.002}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, in_contact=True)
+    for stands in (True, False):
+        moved = SoleLevelling(WEIGHT, SOLE).levelled(body, hanging, True, stands, 0.01)
+        assert moved.right_foot.position[2] - body.right_foot.position[2] == pytest.approx(-0.01 * SOLE_SPEED)
+        assert moved.right_foot.twist[2] == (0.0 if stands else pytest.approx(-SOLE_SPEED))
 
 
 def test_a_sole_is_moved_no_farther_than_its_limits():
