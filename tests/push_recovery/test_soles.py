@@ -16,6 +16,7 @@ from gradiva.push_recovery.tilt import (
     LEAK_TIME,
     SOLE_SPEED,
     STANDING_LEAK,
+    STANDING_TIME,
     TILT_GAIN,
 )
 from gradiva.whole_body import SLIGHT_SLOPE, SlopedBegin
@@ -137,13 +138,14 @@ def test_a_robot_that_stands_again_gives_its_tilt_back_slowly_until_it_steps():
     assert levelling.offsets[Side.LEFT][0] == pytest.approx(now * (1.0 - period / LEAK_TIME), abs=1e-12)
 
 
-def test_the_height_of_a_sole_that_hangs_beside_a_standing_robot_is_fed_back_but_not_forward():
+def test_the_height_of_a_sole_that_hangs_beside_a_standing_robot_follows_with_the_lag_of_the_servos():
     body, _ = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, in_contact=True)
     _, hanging = standing({Side.LEFT: 0.0, Side.RIGHT: 0.002}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, in_contact=True)
-    for stands in (True, False):
+    wanted = 0.002 * (HEIGHT_GAIN + 0.01 * INTEGRAL_GAIN)
+    for stands, speed in ((True, wanted / STANDING_TIME), (False, SOLE_SPEED)):
         moved = SoleLevelling(WEIGHT, SOLE).levelled(body, hanging, True, stands, 0.01)
-        assert moved.right_foot.position[2] - body.right_foot.position[2] == pytest.approx(-0.01 * SOLE_SPEED)
-        assert moved.right_foot.twist[2] == (0.0 if stands else pytest.approx(-SOLE_SPEED))
+        assert moved.right_foot.position[2] - body.right_foot.position[2] == pytest.approx(-0.01 * speed)
+        assert moved.right_foot.twist[2] == pytest.approx(-speed)
 
 
 def test_a_sole_is_moved_no_farther_than_its_limits():

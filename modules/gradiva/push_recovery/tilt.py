@@ -37,7 +37,8 @@ HEIGHT_GAIN = 1.0  # [-] k_P; both gains are worth a tenth of the largest pushes
 INTEGRAL_GAIN = 10.0  # [1/s] k_I
 TILT_GAIN = 20.0  # [1/s] of a tipped sole with load; 0: a robot pushed sideways rocks and falls on the other side
 LEAK_TIME = 0.5  # [s] in which a sole that stands gives its offset back
-STANDING_LEAK = 0.035  # [rad/s] at most, where the robot stands: 0.1° at once of servos that are led by 60 ms
+STANDING_LEAK = 0.035  # [rad/s] at most, where the robot stands: 0.1° at once of servos that are led by their lag
+STANDING_TIME = 0.05  # [s] of the height of a sole, where the robot stands: about that lag
 LARGEST_HEIGHT_OFFSET = 0.06  # [m] offset of a sole that hangs in the air beside a robot that has tipped by 20°
 LARGEST_TILT_OFFSET = 0.35  # [rad] offset of its tilt about each axis, likewise
 SOLE_SPEED = 0.15  # [m/s] of that height: where load changes sides it jumps, and at 0.3 m/s knees shake
@@ -305,8 +306,8 @@ class SoleLevelling:
     A sole that carries load gives its offset back with a time constant. Under a robot that stands and is pushed it
     tips on an edge, which the ZMP cannot leave then, and the robot rocks back farther than it came: its tilt is
     integrated as well, so that it lies flat under the tilted robot (of a robot that walks, that costs a twentieth of
-    the pushes). When the push is over it gives its tilt back slowly. Its height is not fed forward: set-points of
-    knees would jump by the lag of their servos, soles strike the ground, and the robot rocks from one to the other.
+    the pushes). When the push is over it gives its tilt back slowly. Its height follows with the lag of the servos, by
+    which they are led: else the knees' set-points jump beyond it, and the robot rocks from one sole to the other.
     Torque control, which feeds the poses of the feet back itself, needs none of this.
 
     Attributes:
@@ -376,10 +377,10 @@ class SoleLevelling:
                 integral = offset = offset + period * TILT_GAIN * error * _TILT
         self._integrals[side] = integral.clip(-_LARGEST_OFFSET, _LARGEST_OFFSET)
         offset = offset.clip(-_LARGEST_OFFSET, _LARGEST_OFFSET)
-        offset[2] = last[2] + np.clip(offset[2] - last[2], -SOLE_SPEED * period, SOLE_SPEED * period)
+        rise = (offset[2] - last[2]) * (min(1.0, period / STANDING_TIME) if is_laid_flat else 1.0)
+        offset[2] = last[2] + np.clip(rise, -SOLE_SPEED * period, SOLE_SPEED * period)
         self.offsets[side] = offset
-        rate = (offset - last) / period
-        return offset, rate * _TILT if self._stood else rate
+        return offset, (offset - last) / period
 
 
 def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference:
