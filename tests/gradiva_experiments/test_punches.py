@@ -57,18 +57,19 @@ def test_a_robot_is_punched_every_five_seconds_until_it_falls(monkeypatch):
 @pytest.mark.parametrize(
     ("reason", "short"),
     [
-        ("the DCM is 41 cm off its reference, the limit is 40 cm at 10.00 s", "the DCM is off its reference"),
+        ("the DCM is 41 cm off its reference, the limit is 40 cm at 10.00 s", "the DCM is … off its reference"),
         (
             "both feet carry 352 N together, the limit is 443 N: most lacks on the right foot",
-            "both feet carry together",
+            "both feet carry … together",
         ),
-        ("the base is tilted by 35°, the limit is 34° at 7.97 s", "the base is tilted"),
-        ("joint arm_right_5_joint moves at 12.3 rad/s", "joint arm_right_5_joint moves"),
+        ("the base is tilted by 35°, the limit is 34° at 7.97 s", "the base is tilted by …"),
+        ("joint arm_right_5_joint moves at 12.3 rad/s", "joint arm_right_5_joint moves at …"),
         (
             "the right foot reads nothing where it stands, and both carry 323 N",
             "the right foot reads nothing where it stands",
         ),
-        ("4 ticks failed in a row, the last one: NoSolutionFound", "4 ticks failed in a row"),
+        ("4 ticks failed in a row, the last one: NoSolutionFound", "… ticks failed in a row"),
+        ("joint r_knee differs from its command by -0.36 rad, the limit", "joint r_knee differs from its command by …"),
     ],
 )
 def test_ends_that_differ_in_numbers_alone_are_counted_as_one(reason, short):
@@ -112,6 +113,6 @@ def test_means_and_causes_are_counted_standing_and_walking(tmp_path):
         ("walking", 12.0, "missed"),
     ]
     assert all(5.0 < row["paper"] <= 15.0 for row in run.rows)
-    assert (run.rows[0]["reason"], run.rows[0]["links"]) == ("1 × base tilt above the limit", "1 × head")
+    assert (run.rows[0]["reason"], run.rows[0]["links"]) == ("1 × base tilt … above the limit", "1 × head")
     assert isinstance(punches._COMMANDS["standing"], StopCommand)
     assert isinstance(punches._COMMANDS["walking"], VelocityCommand)

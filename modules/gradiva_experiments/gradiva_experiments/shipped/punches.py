@@ -39,7 +39,7 @@ _COMMANDS: dict[str, Command] = {
 }
 ASKED = {"standing": 40.0, "walking": 25.0}  # [s] of the mean
 _BEGIN = "begin"
-_FIGURE = re.compile(r"(?: (?:by|of|at|above|below))? -?\d[\d.]*(?: ?(?:cm|mm|°|N·m|N|m|s|rad/s|%)(?!\w))?")
+_FIGURE = re.compile(r"(?<!\S)-?\d[\d.]*(?: ?(?:cm|mm|m|°|N·m|N|rad/s|rad|s|%)(?!\w))?")
 
 
 def punch_force(time: float, robot_mass: float) -> float:
@@ -169,8 +169,8 @@ def _row(plant: Plant, robot: str, doing: str, found: Sequence[Continued], longe
 
 
 def in_short(reason: str) -> str:
-    """Return what a reason begins with, without its figures."""
-    return _FIGURE.sub("", reason.split(",")[0])
+    """Return what a reason begins with, with … for its figures."""
+    return _FIGURE.sub("…", reason.split(",")[0])
 
 
 EXPERIMENTS = (
