@@ -113,6 +113,6 @@ def test_means_and_causes_are_counted_standing_and_walking(tmp_path):
         ("walking", 12.0, "missed"),
     ]
     assert all(5.0 < row["paper"] <= 15.0 for row in run.rows)
-    assert (run.rows[0]["reason"], run.rows[0]["links"]) == ("1 × base tilt … above the limit", "1 × head")
+    assert (run.rows[0]["reason"], run.rows[0]["links"]) == ("1 × base tilt above the limit of … at …", "1 × head")
     assert isinstance(punches._COMMANDS["standing"], StopCommand)
     assert isinstance(punches._COMMANDS["walking"], VelocityCommand)
