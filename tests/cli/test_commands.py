@@ -127,7 +127,7 @@ def test_a_new_robot_that_cannot_stand_is_named_and_not_walked(gradiva, monkeypa
     monkeypatch.setattr("gradiva.cli.checks.run_walk", None)
     status, out, _ = gradiva("robots", "new", "weak", "--urdf", "weak.urdf")
     assert status == 1
-    assert "fail    weak: torques: right_knee needs 19.3 N·m to stand on both feet and has 12" in out
+    assert "fail    weak: torques: left_knee needs 19.3 N·m to stand on both feet and has 12" in out
     assert "try     gradiva walk" not in out
 
 

@@ -470,7 +470,7 @@ def test_units_of_described_robots_pass(name):
     [
         (300, "ok stands on the left foot with 31% of the torque of left_hip_roll"),
         (25, "fail torques: left_hip_roll needs 42.8 N·m to stand on the left foot and has 25, 1 more lack some; all"),
-        (12, "fail torques: right_knee needs 19.3 N·m to stand on both feet and has 12, 1 more lack some; all"),
+        (12, "fail torques: left_knee needs 19.3 N·m to stand on both feet and has 12, 1 more lack some; all"),
     ],
 )
 def test_a_robot_that_cannot_stand_for_want_of_torque_is_named_with_joint_need_and_limit(tmp_path, effort, finding):

@@ -122,7 +122,7 @@ def _standing_torques(argument: str) -> Iterator[Finding]:
     limits = IdynTreeModel(setup.robot).torque_limits()
     both, *one = _standing_loads(setup, limits)
     worst = both if both.most > 1.0 or not one else max(one, key=lambda load: round(load.most, 2))  # left of equal ones
-    weakest, others = int(np.argmax(worst.fractions)), int(np.sum(worst.fractions > 1.0)) - 1
+    weakest, others = int(np.argmax(worst.fractions.round(3))), int(np.sum(worst.fractions > 1.0)) - 1
     joint = setup.robot.joints[weakest]
     if worst.most <= 1.0:
         yield Finding(OK, f"stands on {worst.where} with {worst.most:.0%} of the torque of {joint}")
@@ -142,7 +142,7 @@ def _against_friction(robot: RobotDescription, limits: NDArray, load: _StandingL
     lifted = np.maximum(lifted, 0.0)
     short = np.flatnonzero((load.needed > lifted) & (load.needed > _NO_TORQUE))
     if short.size:
-        weakest = int(short[np.argmax(load.needed[short] - lifted[short])])
+        weakest = int(short[np.argmax((load.needed[short] - lifted[short]).round(3))])
         lifts = f"{robot.joints[weakest]} lifts {lifted[weakest]:.3g} N·m against its friction"
         need = f"and needs {load.needed[weakest]:.3g} on {load.where}"
         more = f", {short.size - 1} more lack some" * (short.size > 1)

@@ -117,7 +117,7 @@ def _limits_in_the_way(model: IdynTreeModel, kinematics: WalkingKinematics, refe
     limits, joints = np.degrees(np.where(wanted < low, *model.joint_limits())), model.description.joints
     turns = [
         f"{joints[index]} at {limits[index] + 0.0:.1f}° by {np.degrees(beyond[index]):.2g}°"
-        for index in np.argsort(-beyond)
+        for index in np.argsort(-beyond.round(4), kind="stable")  # left before right where both lack as much
         if beyond[index] > _BEYOND
     ]
     return ": ".join(["the joint limits are in the way", *[", ".join(turns[:_NAMED])] * bool(turns)])
