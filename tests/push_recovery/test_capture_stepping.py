@@ -111,7 +111,7 @@ def test_a_push_sideways_that_tips_the_robot_on_a_soles_edge_is_survived(ready, 
     assert walk.run(4.5)
     assert_stands_on_both_feet(walk)
     set_points = np.degrees(walk.recorder.log["joints_state::positions::command"])
-    assert np.abs(np.diff(set_points, axis=0)).max() < 5.0  # 15° in a tick where soles that hang are led by the servos
+    assert np.abs(np.diff(set_points, axis=0)).max() < 5.0  # 15° without STANDING_TIME
 
 
 @pytest.mark.parametrize("untrusted", [frozenset(), frozenset({Side.LEFT})])

@@ -70,7 +70,10 @@ def test_without_an_installation_it_is_found_by_its_class_and_without_a_name_the
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (["step_adaptation.law=linaer"], "unknown step adaptation 'linaer'; did you mean 'linear'"),
+        (
+            ["step_adaptation.law=linaer"],
+            "unknown step adaptation 'linaer'; did you mean 'linear'.*is set by an override",
+        ),
         (["step_adaptation.law=linear_steps:LinearStep"], "has no 'LinearStep'; did you mean 'LinearSteps'"),
         (["step_adaptation.law=linear_steps:LinearStepsConfig"], "no StepAdaptation of gradiva.push_recovery"),
         (["step_adaptation.laws.linear.gain=0.0"], r"\[step_adaptation.laws.linear\]: gain=0.0, must be positive"),

@@ -121,31 +121,68 @@ def test_a_loaded_sole_that_tipped_is_laid_flat_where_it_stands_and_gets_its_til
     np.testing.assert_allclose(so3.log(after.left_foot.rotation), [-kept, 0.0, 0.0], atol=1e-12)
 
 
-def test_a_robot_that_stands_again_gives_its_tilt_back_slowly_until_it_steps():
-    levelling, period = SoleLevelling(WEIGHT, SOLE), 0.01
-    level, loads = {Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 1.0}
-    body, tipped = standing(level, loads, tilt=0.05, in_contact=True)
-    _, flat = standing(level, loads, in_contact=True)
+LEVEL_SOLES, LOADED = {Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 1.0}
+
+
+def laid_flat():
+    """Return a levelling after a push of a robot that stands, with its references and its state on flat soles."""
+    levelling = SoleLevelling(WEIGHT, SOLE)
+    body, tipped = standing(LEVEL_SOLES, LOADED, tilt=0.05, in_contact=True)
     for _ in range(10):
-        levelling.levelled(body, tipped, True, True, period)
-    before = levelling.offsets[Side.LEFT][0]
-    assert before / LEAK_TIME < -STANDING_LEAK
-    moved = levelling.levelled(body, flat, False, False, period)
-    assert levelling.offsets[Side.LEFT][0] == pytest.approx(before + period * STANDING_LEAK, abs=1e-12)
-    np.testing.assert_allclose(moved.left_foot.twist[3:], [STANDING_LEAK, 0.0, 0.0], atol=1e-12)
-    now, (stepping, _) = levelling.offsets[Side.LEFT][0], standing(level, loads)
-    levelling.levelled(stepping, flat, False, False, period)
-    assert levelling.offsets[Side.LEFT][0] == pytest.approx(now * (1.0 - period / LEAK_TIME), abs=1e-12)
+        levelling.levelled(body, tipped, True, True, PERIOD)
+    assert levelling.offsets[Side.LEFT][0] / LEAK_TIME < -STANDING_LEAK
+    levelling.offsets[Side.LEFT] += [0.0, 0.0, 0.03]
+    return levelling, body, standing(LEVEL_SOLES, LOADED, in_contact=True)[1]
 
 
-def test_the_height_of_a_sole_that_hangs_beside_a_standing_robot_follows_with_the_lag_of_the_servos():
-    body, _ = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, in_contact=True)
+def test_a_robot_that_stands_again_gives_its_tilt_back_slowly_and_its_height_as_ever():
+    levelling, body, flat = laid_flat()
+    tilt, height = levelling.offsets[Side.LEFT][[0, 2]]
+    moved = levelling.levelled(body, flat, False, False, PERIOD)
+    after = tilt + PERIOD * STANDING_LEAK, height * (1.0 - PERIOD / LEAK_TIME)
+    np.testing.assert_allclose(levelling.offsets[Side.LEFT][[0, 2]], after, atol=1e-12)
+    np.testing.assert_allclose(moved.left_foot.twist[2:4], [-height / LEAK_TIME, STANDING_LEAK], atol=1e-12)
+    levelling.reset()
+    levelling.offsets[Side.LEFT] = np.array([tilt, 0.0, 0.0])
+    levelling.levelled(body, flat, False, False, PERIOD)
+    assert levelling.offsets[Side.LEFT][0] == pytest.approx(tilt * (1.0 - PERIOD / LEAK_TIME), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("lifted", "is_active", "stands"),
+    [("left_foot", False, False), ("right_foot", False, False), ("right_foot", True, True), (None, True, False)],
+    ids=["left lifts off", "right lifts off", "capture step", "pushed while it walks"],
+)
+def test_tilts_are_not_given_back_slowly_by_a_robot_that_steps_or_is_pushed_again(lifted, is_active, stands):
+    levelling, body, flat = laid_flat()
+    if lifted:
+        body = altered(body, **{lifted: altered(getattr(body, lifted), in_contact=False)})
+    side = Side.RIGHT if lifted == "right_foot" else Side.LEFT
+    before = levelling.offsets[side][0]
+    levelling.levelled(body, flat, is_active, stands, PERIOD)
+    assert levelling.offsets[side][0] == pytest.approx(before * (1.0 - PERIOD / LEAK_TIME), abs=1e-12)
+
+
+@pytest.mark.parametrize("period", [0.002, 0.02])
+def test_a_loaded_sole_of_a_robot_that_is_pushed_standing_gives_its_height_back_in_the_same_time_at_any_tick(period):
+    levelling, body, flat = laid_flat()
+    height = levelling.offsets[Side.LEFT][2]
+    for _ in range(round(0.1 / period)):
+        levelling.levelled(body, flat, True, True, period)
+    kept = (1.0 - period / LEAK_TIME) ** round(0.1 / period)
+    assert levelling.offsets[Side.LEFT][2] == pytest.approx(height * kept, abs=1e-12)
+
+
+def test_the_height_of_a_sole_that_hangs_beside_a_standing_robot_follows_with_a_lag():
+    body, _ = standing(LEVEL_SOLES, LOADED, in_contact=True)
     _, hanging = standing({Side.LEFT: 0.0, Side.RIGHT: 0.002}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, in_contact=True)
     wanted = 0.002 * (HEIGHT_GAIN + 0.01 * INTEGRAL_GAIN)
     for stands, speed in ((True, wanted / STANDING_TIME), (False, SOLE_SPEED)):
         moved = SoleLevelling(WEIGHT, SOLE).levelled(body, hanging, True, stands, 0.01)
         assert moved.right_foot.position[2] - body.right_foot.position[2] == pytest.approx(-0.01 * speed)
         assert moved.right_foot.twist[2] == pytest.approx(-speed)
+    moved = SoleLevelling(WEIGHT, SOLE).levelled(body, hanging, True, True, 0.1)
+    assert moved.right_foot.position[2] == pytest.approx(-0.002 * (HEIGHT_GAIN + 0.1 * INTEGRAL_GAIN))
 
 
 def test_a_sole_is_moved_no_farther_than_its_limits():

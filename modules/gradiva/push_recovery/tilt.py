@@ -37,8 +37,8 @@ HEIGHT_GAIN = 1.0  # [-] k_P; both gains are worth a tenth of the largest pushes
 INTEGRAL_GAIN = 10.0  # [1/s] k_I
 TILT_GAIN = 20.0  # [1/s] of a tipped sole with load; 0: a robot pushed sideways rocks and falls on the other side
 LEAK_TIME = 0.5  # [s] in which a sole that stands gives its offset back
-STANDING_LEAK = 0.035  # [rad/s] at most, where the robot stands: 0.1° at once of servos that are led by their lag
-STANDING_TIME = 0.05  # [s] of the height of a sole, where the robot stands: about that lag
+STANDING_LEAK = 0.035  # [rad/s] of that tilt at most, where the robot stands: set-points lead servos by lag times speed
+STANDING_TIME = 0.05  # [s] lag of a sole that hangs beside a robot that stands; without it knees jump by 15° in a tick
 LARGEST_HEIGHT_OFFSET = 0.06  # [m] offset of a sole that hangs in the air beside a robot that has tipped by 20°
 LARGEST_TILT_OFFSET = 0.35  # [rad] offset of its tilt about each axis, likewise
 SOLE_SPEED = 0.15  # [m/s] of that height: where load changes sides it jumps, and at 0.3 m/s knees shake
@@ -306,9 +306,10 @@ class SoleLevelling:
     A sole that carries load gives its offset back with a time constant. Under a robot that stands and is pushed it
     tips on an edge, which the ZMP cannot leave then, and the robot rocks back farther than it came: its tilt is
     integrated as well, so that it lies flat under the tilted robot (of a robot that walks, that costs a twentieth of
-    the pushes). When the push is over it gives its tilt back slowly. Its height follows with the lag of the servos, by
-    which they are led: else the knees' set-points jump beyond it, and the robot rocks from one sole to the other.
-    Torque control, which feeds the poses of the feet back itself, needs none of this.
+    the pushes). When the push is over it gives its tilt back slowly, until the robot steps. A sole that hangs beside a
+    robot that stands follows :math:`e_z` with a lag: set-points lead the servos by their lag times the speed, and where
+    that jumps the robot rocks from one sole to the other. Torque control, which feeds the poses of the feet back
+    itself, needs none of this.
 
     Attributes:
         offsets: Of each sole: tilt about x and y [rad] and height [m], shape (3,); empty while there are none.
@@ -324,7 +325,7 @@ class SoleLevelling:
         """Forget the past: the soles are as planned."""
         self.offsets: dict[Side, NDArray] = {}
         self._integrals: dict[Side, NDArray] = {}
-        self._stood = False  # when it was pushed last, and since
+        self._stands = False  # on both feet since it was pushed
 
     def levelled(
         self,
@@ -346,7 +347,7 @@ class SoleLevelling:
             slope: Of the ground beyond that of the plan as far as it counts, x and y of its normal in world, [-].
         """
         rests = reference.left_foot.in_contact and reference.right_foot.in_contact
-        self._stood = stands or (self._stood and rests and not is_active)
+        self._stands = rests and (stands or (self._stands and not is_active))
         left, right = (
             _Sole(foot, state.foot_position(side), state.foot_rotation(side), self._corners[side])
             for side, foot in zip(Side, (reference.left_foot, reference.right_foot), strict=True)
@@ -370,14 +371,14 @@ class SoleLevelling:
             offset = integral + np.array((0.0, 0.0, HEIGHT_GAIN * error[2]))
         else:
             leak = min(1.0, period / LEAK_TIME) * last
-            if self._stood and not is_laid_flat:
-                leak = leak.clip(-period * STANDING_LEAK, period * STANDING_LEAK)
+            if self._stands and not is_laid_flat:
+                leak[:2] = leak[:2].clip(-period * STANDING_LEAK, period * STANDING_LEAK)
             integral = offset = last - leak
             if is_laid_flat:
                 integral = offset = offset + period * TILT_GAIN * error * _TILT
         self._integrals[side] = integral.clip(-_LARGEST_OFFSET, _LARGEST_OFFSET)
         offset = offset.clip(-_LARGEST_OFFSET, _LARGEST_OFFSET)
-        rise = (offset[2] - last[2]) * (min(1.0, period / STANDING_TIME) if is_laid_flat else 1.0)
+        rise = (offset[2] - last[2]) * (min(1.0, period / STANDING_TIME) if hangs and is_laid_flat else 1.0)
         offset[2] = last[2] + np.clip(rise, -SOLE_SPEED * period, SOLE_SPEED * period)
         self.offsets[side] = offset
         return offset, (offset - last) / period
