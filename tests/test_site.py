@@ -239,6 +239,25 @@ def test_what_is_not_reached_is_named_with_its_reason(reference, monkeypatch, tm
     assert "too fast" not in results.not_reached_text()
 
 
+def test_maps_are_shown_as_sums_with_the_range_of_their_own_cells_and_swings_as_totals(
+    reference, monkeypatch, tmp_path
+):
+    results = importlib.import_module("reference_pages.results")
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
+    judged = {"outcome": "measured", "reason": "", "mode": "off", "paper": None}
+    impulses = {"g1": (5.0, 20.0), "talos": (22.5, 75.5)}
+    rows = [{**judged, "robot": name, "phase": "late", "value": one} for name, both in impulses.items() for one in both]
+    rows += [{**judged, "robot": name, "phase": "sum", "value": sum(both)} for name, both in impulses.items()]
+    common = {"date": "", "commit": "", "machine": "", "figures": [], "value_title": "value", "paper_title": "paper"}
+    swings = [{**judged, "time_s": time, "value": value} for time, value in ((0.4, 0.123), ("all", 0.456))]
+    for name, found in (("push_recovery", rows), ("swing_lag", swings)):
+        run = {**common, "name": name, "command": f"gradiva experiment {name}", "rows": found}
+        (tmp_path / f"{name}.json").write_text(json.dumps(run))
+    maps, lags = results.runs_text("push_recovery"), results.runs_text("swing_lag")
+    assert re.findall(r"\| ([\d.]+ to [\d.]+) \|", maps) == ["5 to 20", "22.5 to 75.5"]
+    assert re.findall(r"0\.\d{3}", lags.split("commit")[0]) == ["0.456"]
+
+
 def test_no_figure_of_a_results_page_is_typed_by_hand():
     unit = r"\d ?(%|mm|cm|ms|µs|m/s|N·s|N·m|kN|mrad|rad|J\b|s\b|°(?! is))|\d of \d"
     for page in SITE.glob("results/*.md"):

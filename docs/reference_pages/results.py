@@ -18,6 +18,7 @@ from gradiva.simulated_walk import BAND_FIGURES
 from gradiva.telemetry import KeyFigure
 from gradiva_experiments import as_text, cell
 from gradiva_experiments.experiment import all_experiments, is_fulfilled
+from gradiva_experiments.shipped.swing_lag import ALL
 from reference_pages.markdown import table
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -147,12 +148,12 @@ def _sums(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the sums over maps of pushes, with their least and largest cell, or totals of swings; else all rows."""
     sums = [row for row in rows if row.get("phase") == "sum"]
     maps = [{**row, "one push": _of_one_push(rows, row), "compared": row["reason"]} for row in sums]
-    return maps or [row for row in rows if row.get("time_s") == "all"] or rows
+    return maps or [row for row in rows if row.get("time_s") == ALL] or rows
 
 
 def _of_one_push(rows: list[dict[str, Any]], total: Mapping[str, Any]) -> str:
     """Return the least and the largest value of the cells of a sum."""
-    alike = ("mode", "model", "speed_mps")
+    alike = ("robot", "plant", "control", "mode", "model", "speed_mps", "push_s", "pushes", "turn_degps")
     cells = [row for row in rows if row["phase"] != "sum" and all(row.get(key) == total.get(key) for key in alike)]
     values = [row["value"] for row in cells if row["value"] is not None]
     return f"{min(values):.3g} to {max(values):.3g}" if values else ""

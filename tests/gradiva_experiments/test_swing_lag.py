@@ -6,7 +6,7 @@ import pytest
 from gradiva.common import ControlMode
 from gradiva.setup import Plant
 from gradiva_experiments import ExperimentOptions, Pool, find_experiment
-from gradiva_experiments.shipped.swing_lag import OUTWARD, MovedSwing, SwingCase, lag_of, totals
+from gradiva_experiments.shipped.swing_lag import ALL, OUTWARD, MovedSwing, SwingCase, lag_of, totals
 
 
 def test_the_lag_of_a_delayed_way_is_found():
@@ -30,6 +30,7 @@ def test_a_landing_that_the_planner_refuses_is_a_row_without_figures(tmp_path):
     run = experiment.start(options, tmp_path, Pool(workers=1), lambda done, total, text: None)
     experiment.run(run)
     assert {row["outcome"] for row in run.rows} == {"refused"}
+    assert [row["refused"] for row in run.rows if row["time_s"] == ALL] == [2]
     assert all(row["value"] is None for row in run.rows)
     assert run.is_fulfilled
 
@@ -38,7 +39,13 @@ def test_a_total_has_the_largest_figures_of_the_swings_of_an_acceleration_and_th
     common = {"robot": "g1", "plant": "ideal", "control": "position", "acceleration_mps2": 12.0}
     figures = [(9.8, 20.0, -15.0, 4.0, 0.001), (10.0, 12.0, 8.0, 5.0, 0.004), (9.9, 11.0, 7.0, 6.0, 0.002)]
     names = ("peak_mps2", "largest_mm", "touch_down_mm", "height_mm", "value")
-    rows = [{**common, **dict(zip(names, swing, strict=True))} for swing in figures]
-    (total,) = totals([*rows, {**common, "value": None}])
+    rows = [{**common, **dict(zip(names, swing, strict=True)), "outcome": "measured"} for swing in figures]
+    refused = {**common, "value": None, "outcome": "refused"}
+    (total,) = totals([*rows, refused])
     assert [total[name] for name in names] == [10.0, 20.0, 15.0, 6.0, 0.002]
-    assert (total["swings"], total["largest_lag_s"], total["time_s"]) == (3, 0.004, "all")
+    assert (total["swings"], total["largest_lag_s"], total["time_s"]) == (3, 0.004, ALL)
+    assert (total["refused"], total["fell"], total["outcome"]) == (1, 0, "measured")
+    (total,) = totals([*rows, {**rows[0], "outcome": "fell"}])
+    assert (total["fell"], total["outcome"]) == (1, "fell")
+    (total,) = totals([refused])
+    assert (total["value"], total["largest_mm"], total["outcome"]) == (None, None, "refused")

@@ -157,19 +157,22 @@ def totals(rows: Iterable[Row]) -> list[Row]:
     """Return a row for each acceleration of a robot: the largest figures of its swings, and their median lag, [s]."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
-        if row["value"] is not None:
-            groups.setdefault(tuple(row[name] for name in _ALIKE), []).append(row)
+        groups.setdefault(tuple(row[name] for name in _ALIKE), []).append(row)
     return [{**dict(zip(_ALIKE, name, strict=True)), **_total(swings)} for name, swings in groups.items()]
 
 
 def _total(swings: list[Row]) -> Row:
-    lags = [swing["value"] for swing in swings]
+    walked = [swing for swing in swings if swing["value"] is not None]
+    lags, fell = [swing["value"] for swing in walked], sum(swing["outcome"] == "fell" for swing in walked)
+    outcome = "fell" if fell else "measured" if walked else "refused"
     return {
         "time_s": ALL,
-        "swings": len(swings),
-        **{name: max(abs(swing[name]) for swing in swings) for name in _FIGURES},
-        "largest_lag_s": max(lags),
-        **_judged("measured", statistics.median(lags)),
+        "swings": len(walked),
+        "refused": len(swings) - len(walked),
+        "fell": fell,
+        **{name: max((abs(swing[name]) for swing in walked), default=None) for name in _FIGURES},
+        "largest_lag_s": max(lags, default=None),
+        **_judged(outcome, statistics.median(lags) if lags else None),
         "asked": Asked.AS_FOUND,
     }
 
