@@ -38,6 +38,7 @@ INTEGRAL_GAIN = 10.0  # [1/s] k_I
 TILT_GAIN = 20.0  # [1/s] of a tipped sole with load; 0: a robot pushed sideways rocks and falls on the other side
 LEAK_TIME = 0.5  # [s] in which a sole that stands gives its offset back
 STANDING_LEAK = 0.035  # [rad/s] of that tilt at most, where the robot stands: set-points lead servos by lag times speed
+ROCKING_TIME = 2.5  # [s] in which a sole of a robot that rocks gives its height back: it hangs there again
 STANDING_TIME = 0.05  # [s] lag of a sole that hangs beside a robot that stands; without it knees jump by 15° in a tick
 LARGEST_HEIGHT_OFFSET = 0.06  # [m] offset of a sole that hangs in the air beside a robot that has tipped by 20°
 LARGEST_TILT_OFFSET = 0.35  # [rad] offset of its tilt about each axis, likewise
@@ -371,7 +372,9 @@ class SoleLevelling:
             offset = integral + np.array((0.0, 0.0, HEIGHT_GAIN * error[2]))
         else:
             leak = min(1.0, period / LEAK_TIME) * last
-            if self._stands and not is_laid_flat:
+            if is_laid_flat:
+                leak[2] *= LEAK_TIME / ROCKING_TIME
+            elif self._stands:
                 leak[:2] = leak[:2].clip(-period * STANDING_LEAK, period * STANDING_LEAK)
             integral = offset = last - leak
             if is_laid_flat:
