@@ -22,7 +22,7 @@ def test_a_table_shows_values_ranges_meanings_and_what_the_robot_has_of_its_own(
     assert status == 0
     assert "[step_adaptation]" in rows
     assert rows["tipping_margin"].startswith("0.005 not negative, m Distance of the ZMP from toe and heel")
-    assert rows["reach"].startswith("0.8 positive Largest distance of the feet")
+    assert rows["reach"].startswith("0.8 in (0, 1] (the planner Largest distance of the feet")
     assert rows["reach"].endswith("set in robots/icub_v2_7/step_adaptation.toml")
     assert "max_speed" not in rows
 
@@ -67,6 +67,12 @@ def test_a_word_of_no_key_is_refused_with_the_nearest_one(gradiva):
     status, _, err = gradiva("config", "plannr")
     assert status == 2
     assert "no table and no key has 'plannr'; did you mean 'planner'?" in err
+
+
+def test_a_list_of_tables_shows_their_keys_and_an_example_with_its_numbers(gradiva):
+    _, out, _ = gradiva("config", "pushes")
+    assert "list of { link, force," in out
+    assert '{ link = "torso", force = [0.0, 30.0, 0.0], start = 4.0, duration = 0.1 }' in out
 
 
 def test_other_keys_with_such_a_name_are_named(gradiva):

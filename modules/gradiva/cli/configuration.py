@@ -21,7 +21,7 @@ from gradiva.cli.walk import DEFAULT_ROBOT, From, Plant, Robot, Set
 if TYPE_CHECKING:
     from gradiva.setup import Setup
 
-UNIT = re.compile(r"\[([^\]\[]{1,24})\]")
+UNIT = re.compile(r"\[(?!-?[\d.]+,)([^\]\[]{1,24})\]")  # not a list of numbers
 _ITEM = re.compile(r"^(\w+)(?: \([^)]*\))?: ?(.*)$")  # of the section Attributes of a docstring
 _LINE = re.compile(r"^\s*([\w-]+)\s*=[^#]*?(?:#\s*(.*))?$")
 _HEADER = re.compile(r"^\s*\[+([\w.-]+)\]+\s*(?:#\s*(.*))?$")
@@ -115,6 +115,8 @@ def type_in_words(hint: Any) -> str:
     if typing.get_origin(hint) in (tuple, list):
         members = [type_in_words(member) for member in typing.get_args(hint) if member is not Ellipsis]
         return f"list of {members[0]}" if len(set(members)) == 1 else f"list of {', '.join(members)}"
+    if dataclasses.is_dataclass(hint):
+        return f"{{ {', '.join(field.name for field in dataclasses.fields(hint))} }}"
     if hint is dict or typing.get_origin(hint) in (dict, Mapping) or str(hint).startswith("collections.abc.Mapping"):
         return "table"
     name = getattr(hint, "__name__", str(hint))

@@ -64,7 +64,7 @@ class StepAdaptationConfig:
     law: str
     trigger: float = setting("m", least=RELEASE_ERROR, why="an error below it releases")
     lateness: float = setting("s", least=0.0)
-    reach: float = setting("-", above=0.0)
+    reach: float = setting("-", above=0.0, most=1.0, why="the planner refuses farther landings")
     tipping_margin: float = setting("m", least=0.0)
     laws: Mapping[str, Any]
 

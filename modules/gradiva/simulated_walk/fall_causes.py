@@ -336,7 +336,7 @@ def _push_of(evidence: FallEvidence, force: NDArray, begin: float) -> Cause:
     if stance is not None:
         why = f"the {stance} foot carried the robot, and legs do not cross to step to this side"
     trials: dict[str, dict[str, Any]] = {}
-    if not steps_aside and stance is None:
+    if not steps_aside:
         trials["--step-adaptation place_and_time"] = {"step_adaptation.mode": str(SteppingMode.PLACE_AND_TIME)}
     if evidence.dcm_gain < _GOOD_DCM_GAIN:
         trials[f"--set {_DCM_GAIN}={_GOOD_DCM_GAIN:g}"] = {_DCM_GAIN: _GOOD_DCM_GAIN}
