@@ -298,6 +298,17 @@ def test_a_force_that_the_feet_do_not_feel_is_a_push(heading, words):
     assert float(found[3]) == pytest.approx(start, abs=0.04)
 
 
+def test_step_adaptation_that_was_off_is_tried_also_where_the_push_goes_over_the_foot_that_carries(monkeypatch):
+    monkeypatch.setattr("gradiva.simulated_walk.fall_causes._foot_pushed_over", lambda log, force, begin: Side.LEFT)
+    walk = healthy_walk()
+    speed = 90.0 / ROBOT.mass * np.clip(TIMES - 5.2, 0.0, 0.2)
+    pushed = dataclasses.replace(walk, com_velocity=walk.com_velocity + np.outer(speed, [0.0, 1.0, 0.0]))
+    off, on = cause_of(pushed), cause_of(pushed, stepping=SteppingMode.PLACE_AND_TIME)
+    assert list(off.trials) == ["--step-adaptation place_and_time"]
+    assert on.trials == {}
+    assert off.why.startswith("the left foot carried the robot")
+
+
 @pytest.mark.parametrize(("size", "is_found"), [(30.0, True), (12.0, False)])
 def test_a_weak_push_that_lasts_is_a_push_by_its_average_force(size, is_found):
     walk = healthy_walk()
