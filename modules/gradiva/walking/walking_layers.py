@@ -509,11 +509,10 @@ class WalkingConfig:
     @property
     def balance(self) -> BalanceConfig:
         """Configuration of layer 2."""
-        model = self.walking.model
-        law, planner = self.balance_laws.get(model), self.planner
+        model, planner = self.walking.model, self.planner
         narrowest = max(planner.min_step_width, planner.min_feet_distance)
         laws, steps = (self.dcm_controller, self.zmp_com_controller), (planner.max_feet_distance, narrowest)
-        return BalanceConfig(model, law, *laws, *steps, self.blf.python)
+        return BalanceConfig(model, self.balance_laws.get(model), *laws, *steps, self.blf.python)
 
     @property
     def rigid_torque_control(self) -> RigidTorqueControlConfig:
@@ -556,9 +555,9 @@ class WalkingConfig:
             except ConfigError as error:
                 raise ConfigError(f"zmp_com_controller {error}", ["zmp_com_controller.walking"]) from None
         try:
-            STEP_ADAPTATIONS.kind(self.step_adaptation.law)
+            STEP_ADAPTATIONS.kind(law := self.step_adaptation.law)
         except ConfigError as error:
-            raise ConfigError(f"[step_adaptation] law: {error}", ["step_adaptation.law"]) from None
+            raise ConfigError(f"[step_adaptation] law={law}: {error}", ["step_adaptation.law"]) from None
 
 
 _LONGEST_PERIOD = 0.05  # [s] in which an error of the DCM grows by a fifth, exp(ω T), on the shipped robots
